@@ -5,9 +5,14 @@ import { DASHBOARD_FILE } from '../../src/definitions/dashboard.ts';
 import { ENDPOINT_FILE } from '../../src/definitions/endpoint.ts';
 import { SAVED_SEARCH_FILE } from '../../src/definitions/saved-search.ts';
 import { EXTERNAL_FILE, MANAGED_FILE } from '../../src/definitions/source-file.ts';
+import { expectedOf } from '../../src/lib/schema.ts';
 
 /** A JSON Schema, of draft 7: editors know it best. */
 type JsonSchema = Readonly<Record<string, unknown>>;
+
+const ANNOTATIONS = ['expected', 'prefersInner', 'unit'];
+/** What the type of a value says, too. */
+const PLAIN = ['a string', 'a number', 'true or false', 'a map of fields'];
 
 /** The schema of each kind of file, for editors: unknown, missing and wrong fields. `tailrace check` finds the rest. */
 export const FILE_SCHEMAS = {
@@ -30,7 +35,7 @@ function createSchema(title: string, schema: JsonSchema): JsonSchema {
   return { $schema: 'http://json-schema.org/draft-07/schema#', title, ...schema };
 }
 
-/** Removes the checks' annotations from a schema (definitions/shape.ts): `expected` describes a value. */
+/** Removes the checks' annotations from a schema (lib/schema.ts), and describes each value. */
 function toJsonSchema(schema: TSchema): JsonSchema {
   const { description: _, ...whole } = JSON.parse(JSON.stringify(schema, (_key, value) => describe(value)));
   return whole;
@@ -38,7 +43,10 @@ function toJsonSchema(schema: TSchema): JsonSchema {
 
 function describe(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const { expected, prefersInner: _, gone: __, ...schema } = value as Record<string, unknown>;
-  if (typeof expected !== 'string') return schema;
+  const isOurs = ([name, one]: [string, unknown]) =>
+    name === 'gone' || (ANNOTATIONS.includes(name) && typeof one !== 'object'); // no field of such a name
+  const schema = Object.fromEntries(Object.entries(value).filter((entry) => !isOurs(entry)));
+  const expected = expectedOf(value);
+  if (expected === undefined || PLAIN.includes(expected)) return schema;
   return { description: `${expected.charAt(0).toUpperCase()}${expected.slice(1)}.`, ...schema };
 }

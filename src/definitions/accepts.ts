@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { closed, listOf, oneOf, shortText } from '../lib/schema.ts';
 
 /** The protocols whose events sources may accept, as src/ingest/protocols/ implements them. */
 export const PROTOCOL_NAMES = ['loki', 'elasticsearch'] as const;
@@ -13,26 +14,24 @@ export type AcceptedProtocol = (typeof ACCEPTED)[number];
 /** The name of the source for events that no other source accepts. */
 export const GENERAL_SOURCE = 'logs';
 
-const VALUE = { minLength: 1, maxLength: 200 };
+const VALUE_CHARS_MAX = 200;
 const EXPECTED = 'a string that is not empty, or a list of them; a * at the end stands for any text';
 const ACCEPT_FIELDS = '{ protocol, label, equals }, such as { protocol: loki, label: app, equals: gateway }';
 
 /** `accepts` of a source's file. */
-export const ACCEPTS = Type.Array(
-  Type.Object(
+export const ACCEPTS = listOf(
+  closed(
     {
-      protocol: Type.Enum([...ACCEPTED], { expected: `one of ${ACCEPTED.join(', ')}` }),
-      label: Type.String({ ...VALUE, expected: 'the name of a label, such as app' }),
-      equals: Type.Union(
-        [Type.String(VALUE), Type.Array(Type.String(VALUE), { minItems: 1, maxItems: 32 })],
-        {
-          expected: EXPECTED,
-        },
-      ),
+      protocol: oneOf(ACCEPTED),
+      label: shortText(VALUE_CHARS_MAX, { expected: 'the name of a label, such as app' }),
+      equals: Type.Union([shortText(VALUE_CHARS_MAX), listOf(shortText(VALUE_CHARS_MAX), [1, 32], 'texts')], {
+        expected: EXPECTED,
+      }),
     },
-    { additionalProperties: false, expected: ACCEPT_FIELDS },
+    { expected: ACCEPT_FIELDS },
   ),
-  { maxItems: 32, expected: `a list of at most 32 ${ACCEPT_FIELDS}` },
+  [0, 32],
+  ACCEPT_FIELDS,
 );
 
 /** A rule by which a source accepts events of a protocol that name no source. */
@@ -94,16 +93,10 @@ const SEARCH = Type.String({
   expected: 'a search, such as request.path:/health level:<error',
 });
 
-const WITH = Type.Optional(Type.String({ maxLength: 200, expected: 'a string of at most 200 characters' }));
+const WITH = Type.Optional(Type.String({ maxLength: 200 }));
 
 const REDACTION = Type.Union(
-  [
-    Type.Object({ field: PATH, with: WITH }, { additionalProperties: false }),
-    Type.Object(
-      { pattern: Type.String({ minLength: 1, maxLength: PATTERN_CHARS_MAX }), with: WITH },
-      { additionalProperties: false },
-    ),
-  ],
+  [closed({ field: PATH, with: WITH }), closed({ pattern: shortText(PATTERN_CHARS_MAX), with: WITH })],
   {
     expected:
       '{ field: metadata.user.email } or { pattern: "[0-9]{16}", with: card }, with a pattern of ' +
@@ -118,9 +111,7 @@ export const FILTER_FIELDS = {
       expected: `a search, such as request.path:/health, or a list of at most ${RULES_MAX}`,
     }),
   ),
-  redact: Type.Optional(
-    Type.Array(REDACTION, { maxItems: RULES_MAX, expected: `a list of at most ${RULES_MAX} redactions` }),
-  ),
+  redact: Type.Optional(listOf(REDACTION, [0, RULES_MAX], 'redactions')),
 };
 
 /** A value that is replaced before an event is stored. */

@@ -1,9 +1,12 @@
 import { type Static, Type } from 'typebox';
 import type { Fault } from '../errors.ts';
+import { closed, listOf, oneOf, optional, shortText, wholeNumber } from '../lib/schema.ts';
+import { COLUMN_NAME } from './chart.ts';
 import { ENDPOINT_NAME } from './endpoint.ts';
-import { createShapeCheck, wholeNumber } from './shape.ts';
+import { CALL_VALUES, type CallTexts, SCALAR, toCallTexts } from './parameter-type.ts';
+import { createShapeCheck } from './shape.ts';
 import { UUID_TEXT } from './source-file.ts';
-import { checkUnique, readYamlFolder, type YamlFile } from './yaml-file.ts';
+import type { FileKind, YamlFile } from './yaml-file.ts';
 
 /** A saved query that is evaluated at intervals, and calls somebody while its condition holds. Times are in ms. */
 export interface Alert {
@@ -13,7 +16,7 @@ export interface Alert {
   /** Name or UUID. */
   readonly endpoint: string;
   /** Texts as in a query string. */
-  readonly parameters: Readonly<Record<string, string | readonly string[]>>;
+  readonly parameters: CallTexts;
   readonly everyMs: number;
   /** `@now` of an evaluation is its tick less this. */
   readonly delayMs: number;
@@ -52,25 +55,11 @@ export type Severity = (typeof SEVERITIES)[number];
 /** Names in every text, besides the columns; `count`: of the instances in a message. */
 export const SERVICE_VARIABLES = ['alert', 'severity', 'count'] as const;
 
-const MAP = { additionalProperties: false, expected: 'a map of fields' };
-const COLUMN = Type.String({ minLength: 1, expected: 'the name of a column; put it in quotes' });
-const SCALAR = Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
-  expected: 'a string, a number, true or false',
-});
 const SECONDS_MAX = 7 * 86_400;
-const EVERY = wholeNumber(SECONDS_MAX, 'of seconds ');
-const DURATION = Type.Integer({
-  minimum: 0,
-  maximum: SECONDS_MAX,
-  expected: `a whole number of seconds from 0 to ${SECONDS_MAX}`,
-});
+const EVERY = wholeNumber(SECONDS_MAX, 'seconds');
+const DURATION = Type.Integer({ minimum: 0, maximum: SECONDS_MAX, unit: 'seconds' });
 const COMPARISONS = ['above', 'below', 'equals'] as const;
 const WHEN = '"rows", or a map with "column" and one of "above", "below" and "equals"';
-const PER_MAX = 8;
-const RECEIVERS_MAX = 20;
-const TEXT_CHARS_MAX = 4_000;
-const URL_CHARS_MAX = 2_000;
-const PARAMETER_VALUES_MAX = 1_000;
 
 /** The name of a receiver in the operator's file. */
 export const RECEIVER_NAME = {
@@ -78,77 +67,49 @@ export const RECEIVER_NAME = {
   expected: 'the name of a receiver: letters, digits, ., - and _, at most 63 characters',
 };
 
-export const ALERT_FILE = Type.Object(
-  {
-    id: UUID_TEXT,
-    name: ENDPOINT_NAME,
-    description: Type.String({ expected: 'a string' }),
-    endpoint: Type.String({ minLength: 1, expected: 'the name or UUID of an endpoint' }),
-    parameters: Type.Optional(
-      Type.Record(
-        Type.String(),
-        Type.Union([SCALAR, Type.Array(SCALAR, { maxItems: PARAMETER_VALUES_MAX })], {
-          expected: 'the value of a parameter, or a list of values',
-        }),
-        { expected: 'a map of parameters' },
-      ),
-    ),
-    every: EVERY,
-    delay: Type.Optional(DURATION),
-    when: Type.Union(
-      [
-        Type.Literal('rows'),
-        Type.Object(
-          {
-            column: COLUMN,
-            above: Type.Optional(Type.Number({ expected: 'a number' })),
-            below: Type.Optional(Type.Number({ expected: 'a number' })),
-            equals: Type.Optional(SCALAR),
-          },
-          MAP,
-        ),
-      ],
-      { expected: WHEN },
-    ),
-    per: Type.Optional(
-      Type.Array(COLUMN, {
-        minItems: 1,
-        maxItems: PER_MAX,
-        uniqueItems: true,
-        expected: `a list of 1 to ${PER_MAX} different columns`,
+export const ALERT_FILE = closed({
+  id: UUID_TEXT,
+  name: ENDPOINT_NAME,
+  description: Type.String(),
+  endpoint: Type.String({ minLength: 1, expected: 'the name or UUID of an endpoint' }),
+  parameters: Type.Optional(CALL_VALUES),
+  every: EVERY,
+  delay: Type.Optional(DURATION),
+  when: Type.Union(
+    [
+      Type.Literal('rows'),
+      closed({
+        column: COLUMN_NAME,
+        ...optional({ above: Type.Number(), below: Type.Number(), equals: SCALAR }),
       }),
-    ),
-    for: Type.Optional(DURATION),
-    keep_firing_for: Type.Optional(DURATION),
-    no_data: Type.Optional(Type.Enum(['ok', 'alert', 'keep'], { expected: 'one of ok, alert, keep' })),
-    on_error: Type.Optional(Type.Enum(['keep', 'alert'], { expected: 'one of keep, alert' })),
-    severity: Type.Optional(Type.Enum([...SEVERITIES], { expected: `one of ${SEVERITIES.join(', ')}` })),
-    text: Type.String({
-      minLength: 1,
-      maxLength: TEXT_CHARS_MAX,
-      expected: `a string of 1 to ${TEXT_CHARS_MAX} characters`,
-    }),
-    runbook: Type.Optional(
-      Type.String({ pattern: '^https?://', maxLength: URL_CHARS_MAX, expected: 'an http or https URL' }),
-    ),
-    to: Type.Array(Type.String(RECEIVER_NAME), {
-      minItems: 1,
-      maxItems: RECEIVERS_MAX,
-      uniqueItems: true,
-      expected: `a list of 1 to ${RECEIVERS_MAX} different receivers`,
-    }),
-    repeat: Type.Optional(EVERY),
-  },
-  MAP,
-);
+    ],
+    { expected: WHEN },
+  ),
+  ...optional({
+    per: listOf(COLUMN_NAME, [1, 8], 'different columns'),
+    for: DURATION,
+    keep_firing_for: DURATION,
+    no_data: oneOf(['ok', 'alert', 'keep']),
+    on_error: oneOf(['keep', 'alert']),
+    severity: oneOf(SEVERITIES),
+  }),
+  text: shortText(4_000),
+  runbook: Type.Optional(
+    Type.String({ pattern: '^https?://', maxLength: 2_000, expected: 'an http or https URL' }),
+  ),
+  to: listOf(Type.String(RECEIVER_NAME), [1, 20], 'different receivers'),
+  repeat: Type.Optional(EVERY),
+});
 
 type AlertFile = Static<typeof ALERT_FILE>;
 
 /** Finds faults of shape: unknown, missing or wrong fields. */
 const checkAlertShape = createShapeCheck(ALERT_FILE);
 
-/** Finds the faults of a file that need neither endpoints nor receivers. */
-export function checkAlert(file: YamlFile): Fault[] {
+/** The files of alerts, checked for the faults that need neither endpoints nor receivers. */
+export const ALERTS: FileKind<Alert> = { noun: 'alert', check: checkAlert, create: createAlert };
+
+function checkAlert(file: YamlFile): Fault[] {
   const shape = checkAlertShape(file);
   if (shape.length > 0) return shape;
   const { when, no_data: noData } = alertFields(file);
@@ -161,20 +122,18 @@ export function checkAlert(file: YamlFile): Fault[] {
 }
 
 function alertFields(file: YamlFile): AlertFile {
-  return file.value as AlertFile; // checkAlert has called checkAlertShape
+  return file.value as AlertFile; // checkAlertShape has been called
 }
 
-/** Creates the alert of a file in which `checkAlert` found no fault. */
-export function createAlert(file: YamlFile): Alert {
+function createAlert(file: YamlFile): Alert {
   const fields = alertFields(file);
   const { repeat } = fields;
-  const parameters = Object.entries(fields.parameters ?? {});
   return {
     id: fields.id.toLowerCase(),
     name: fields.name,
     description: fields.description,
     endpoint: fields.endpoint,
-    parameters: Object.fromEntries(parameters.map(([name, value]) => [name, toTexts(value)])),
+    parameters: toCallTexts(fields.parameters),
     everyMs: fields.every * 1000,
     delayMs: (fields.delay ?? 0) * 1000,
     when: toCondition(fields.when),
@@ -193,12 +152,6 @@ export function createAlert(file: YamlFile): Alert {
   };
 }
 
-type Scalar = string | number | boolean;
-
-function toTexts(value: Scalar | readonly Scalar[]): string | readonly string[] {
-  return typeof value === 'object' ? value.map(String) : String(value);
-}
-
 function toCondition(when: AlertFile['when']): AlertCondition {
   if (when === 'rows') return { kind: 'rows' };
   for (const kind of COMPARISONS) {
@@ -206,20 +159,4 @@ function toCondition(when: AlertFile['when']): AlertCondition {
     if (value !== undefined) return { kind, column: when.column, value };
   }
   throw new Error('checkAlert has found a comparison');
-}
-
-/**
- * Reads the alerts of a folder. Adds every fault that needs neither endpoints nor receivers.
- *
- * @param dir `undefined`: there are none
- */
-export async function readAlerts(dir: string | undefined, faults: Fault[]): Promise<Alert[]> {
-  if (dir === undefined) return [];
-  const files = await readYamlFolder(dir, faults);
-  faults.push(...checkUnique(files, ['id', 'name']));
-  return files.flatMap((file) => {
-    const own = checkAlert(file);
-    faults.push(...own);
-    return own.length === 0 ? [createAlert(file)] : [];
-  });
 }

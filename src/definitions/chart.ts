@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { closed, listOf, oneOf, optional, shortText, wholeNumber } from '../lib/schema.ts';
 
 // Imports nothing of the service: management/view.ts uses the names, and the console imports that file.
 
@@ -15,83 +16,43 @@ const THRESHOLDS_MAX = 5;
 /** Over time each series has its colour. */
 export const SERIES_MAX = 7;
 const BARS_MAX = 50;
-const TITLE_CHARS_MAX = 100;
-const UNIT_CHARS_MAX = 20;
 
-const MAP = { additionalProperties: false };
-const COLUMN = Type.String({ minLength: 1, expected: 'the name of a column; put it in quotes' });
-const LIMIT = Type.Number({ expected: 'a number' });
-const THRESHOLD = 'a map with one of "above" and "below"';
+export const COLUMN_NAME = Type.String({ minLength: 1, expected: 'the name of a column; put it in quotes' });
+export const CHART_TITLE = shortText(100);
+export const CHART_UNIT = shortText(20, {
+  expected: 'a string of 1 to 20 characters, such as ms, bytes or "%"',
+});
+export const CHART_COLUMNS = listOf(COLUMN_NAME, [1, VALUES_MAX], 'different columns');
 
-const CHART_KIND = Type.Enum([...CHART_KINDS], { expected: `one of ${CHART_KINDS.join(', ')}` });
-export const CHART_TITLE = Type.String({
-  minLength: 1,
-  maxLength: TITLE_CHARS_MAX,
-  expected: `a string of 1 to ${TITLE_CHARS_MAX} characters`,
-});
-export const CHART_UNIT = Type.String({
-  minLength: 1,
-  maxLength: UNIT_CHARS_MAX,
-  expected: `a string of 1 to ${UNIT_CHARS_MAX} characters, such as ms, bytes or "%"`,
-});
-export const CHART_COLUMNS = Type.Array(COLUMN, {
-  minItems: 1,
-  maxItems: VALUES_MAX,
-  uniqueItems: true,
-  expected: `a list of 1 to ${VALUES_MAX} different columns`,
+const THRESHOLD = optional({
+  above: Type.Number(),
+  below: Type.Number(),
+  severity: oneOf(THRESHOLD_SEVERITIES),
+  label: CHART_TITLE,
 });
 
-const CHART = Type.Object(
-  {
-    show: Type.Optional(CHART_KIND),
-    title: Type.Optional(CHART_TITLE),
-    time: Type.Optional(COLUMN),
-    series: Type.Optional(COLUMN),
-    values: Type.Optional(CHART_COLUMNS),
-    unit: Type.Optional(CHART_UNIT),
-    band: Type.Optional(
-      Type.Array(COLUMN, {
-        minItems: 2,
-        maxItems: 2,
-        uniqueItems: true,
-        expected: 'the two columns of the least and the greatest value',
-      }),
+const CHART = closed(
+  optional({
+    show: oneOf(CHART_KINDS),
+    title: CHART_TITLE,
+    time: COLUMN_NAME,
+    series: COLUMN_NAME,
+    values: CHART_COLUMNS,
+    unit: CHART_UNIT,
+    band: Type.Array(COLUMN_NAME, {
+      ...{ minItems: 2, maxItems: 2, uniqueItems: true },
+      expected: 'the two columns of the least and the greatest value',
+    }),
+    bad: listOf(Type.String(), [1, VALUES_MAX], 'different texts; put numbers in quotes'),
+    top: wholeNumber(BARS_MAX, {
+      expected: `a whole number from 1 to ${SERIES_MAX}; without "time", up to ${BARS_MAX} bars`,
+    }),
+    thresholds: listOf(
+      closed(THRESHOLD, { expected: 'a map with one of "above" and "below"' }),
+      [1, THRESHOLDS_MAX],
+      'thresholds',
     ),
-    bad: Type.Optional(
-      Type.Array(Type.String(), {
-        minItems: 1,
-        maxItems: VALUES_MAX,
-        uniqueItems: true,
-        expected: `a list of 1 to ${VALUES_MAX} different texts; put numbers in quotes`,
-      }),
-    ),
-    top: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: BARS_MAX,
-        expected: `a whole number from 1 to ${SERIES_MAX}; without "time", up to ${BARS_MAX} bars`,
-      }),
-    ),
-    thresholds: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            above: Type.Optional(LIMIT),
-            below: Type.Optional(LIMIT),
-            severity: Type.Optional(
-              Type.Enum([...THRESHOLD_SEVERITIES], {
-                expected: `one of ${THRESHOLD_SEVERITIES.join(', ')}`,
-              }),
-            ),
-            label: Type.Optional(CHART_TITLE),
-          },
-          { ...MAP, expected: THRESHOLD },
-        ),
-        { minItems: 1, maxItems: THRESHOLDS_MAX, expected: `a list of 1 to ${THRESHOLDS_MAX} thresholds` },
-      ),
-    ),
-  },
-  { ...MAP, expected: 'a map of fields' },
+  }),
 );
 
 /** `chart` of endpoint.yaml: one chart, or several of the same rows. */

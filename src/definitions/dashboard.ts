@@ -1,10 +1,12 @@
 import { type Static, Type } from 'typebox';
 import type { Fault } from '../errors.ts';
+import { closed, listOf, oneOf, optional, shortText } from '../lib/schema.ts';
 import { CHART_COLUMNS, CHART_TITLE, CHART_UNIT, PANEL_KINDS, type PanelKind } from './chart.ts';
 import { ENDPOINT_NAME } from './endpoint.ts';
+import { CALL_VALUES, type CallTexts, PARAMETER_NAME, SCALAR, toCallTexts } from './parameter-type.ts';
 import { createShapeCheck } from './shape.ts';
 import { UUID_TEXT } from './source-file.ts';
-import { checkUnique, readYamlFolder, type YamlFile } from './yaml-file.ts';
+import type { FileKind, YamlFile } from './yaml-file.ts';
 
 /** A page of panels, each an endpoint. */
 export interface Dashboard {
@@ -30,7 +32,7 @@ export interface DashboardPanel {
   /** Name or UUID; `undefined` for a text. */
   readonly endpoint: string | undefined;
   /** Texts as in a query string; they override those that are shared. */
-  readonly parameters: Readonly<Record<string, string | readonly string[]>>;
+  readonly parameters: CallTexts;
   /** `undefined`: as the endpoint's chart. */
   readonly show: PanelKind | undefined;
   readonly title: string | undefined;
@@ -40,96 +42,43 @@ export interface DashboardPanel {
   readonly text: string | undefined;
 }
 
-const MAP = { additionalProperties: false, expected: 'a map of fields' };
-const SCALAR = Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
-  expected: 'a string, a number, true or false',
-});
-const PARAMETER_VALUES_MAX = 1_000;
-const PARAMETERS_MAX = 20;
-const ROWS_MAX = 20;
-const PANELS_MAX = 6;
-const HEIGHT_PX_MIN = 80;
-const HEIGHT_PX_MAX = 1_000;
 const HEIGHT_PX = 220;
-const TEXT_CHARS_MAX = 4_000;
-const DESCRIPTION_CHARS_MAX = 1_000;
 const RANGE = {
   pattern: '^(?:[1-9][0-9]{0,3}[mh]|[1-9][0-9]{0,2}d)$',
   expected: 'a number of minutes, hours or days, such as 30m, 24h or 7d',
 };
-const PARAMETER_NAME = '^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,62}$';
 
-const PANEL = Type.Object(
-  {
-    endpoint: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, expected: 'the name or UUID of an endpoint' }),
-    ),
-    parameters: Type.Optional(
-      Type.Record(
-        Type.String({ pattern: PARAMETER_NAME }),
-        Type.Union([SCALAR, Type.Array(SCALAR, { maxItems: PARAMETER_VALUES_MAX })], {
-          expected: 'the value of a parameter, or a list of values',
-        }),
-        { additionalProperties: false, expected: 'a map of parameters' },
-      ),
-    ),
-    show: Type.Optional(Type.Enum([...PANEL_KINDS], { expected: `one of ${PANEL_KINDS.join(', ')}` })),
-    title: Type.Optional(CHART_TITLE),
-    columns: Type.Optional(CHART_COLUMNS),
-    unit: Type.Optional(CHART_UNIT),
-    text: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: TEXT_CHARS_MAX,
-        expected: `a string of 1 to ${TEXT_CHARS_MAX} characters`,
-      }),
-    ),
-  },
-  MAP,
-);
-
-export const DASHBOARD_FILE = Type.Object(
-  {
-    id: UUID_TEXT,
-    name: ENDPOINT_NAME,
+const PANEL = closed(
+  optional({
+    endpoint: shortText(100, { expected: 'the name or UUID of an endpoint' }),
+    parameters: CALL_VALUES,
+    show: oneOf(PANEL_KINDS),
     title: CHART_TITLE,
-    description: Type.Optional(
-      Type.String({
-        maxLength: DESCRIPTION_CHARS_MAX,
-        expected: `a string of at most ${DESCRIPTION_CHARS_MAX} characters`,
-      }),
-    ),
-    range: Type.Optional(Type.String(RANGE)),
-    parameters: Type.Optional(
-      Type.Record(Type.String({ pattern: PARAMETER_NAME }), SCALAR, {
-        additionalProperties: false,
-        maxProperties: PARAMETERS_MAX,
-        expected: `a map of at most ${PARAMETERS_MAX} parameters with their defaults`,
-      }),
-    ),
-    rows: Type.Array(
-      Type.Object(
-        {
-          height: Type.Optional(
-            Type.Integer({
-              minimum: HEIGHT_PX_MIN,
-              maximum: HEIGHT_PX_MAX,
-              expected: `a whole number of pixels from ${HEIGHT_PX_MIN} to ${HEIGHT_PX_MAX}`,
-            }),
-          ),
-          panels: Type.Array(PANEL, {
-            minItems: 1,
-            maxItems: PANELS_MAX,
-            expected: `a list of 1 to ${PANELS_MAX} panels`,
-          }),
-        },
-        MAP,
-      ),
-      { minItems: 1, maxItems: ROWS_MAX, expected: `a list of 1 to ${ROWS_MAX} rows` },
-    ),
-  },
-  MAP,
+    columns: CHART_COLUMNS,
+    unit: CHART_UNIT,
+    text: shortText(4_000),
+  }),
 );
+
+const ROW = closed({
+  height: Type.Optional(Type.Integer({ minimum: 80, maximum: 1_000, unit: 'pixels' })),
+  panels: listOf(PANEL, [1, 6], 'panels'),
+});
+
+export const DASHBOARD_FILE = closed({
+  id: UUID_TEXT,
+  name: ENDPOINT_NAME,
+  title: CHART_TITLE,
+  ...optional({
+    description: Type.String({ maxLength: 1_000 }),
+    range: Type.String(RANGE),
+    parameters: Type.Record(PARAMETER_NAME, SCALAR, {
+      ...{ additionalProperties: false, maxProperties: 20 },
+      expected: 'a map of at most 20 parameters with their defaults',
+    }),
+  }),
+  rows: listOf(ROW, [1, 20], 'rows'),
+});
 
 type DashboardFile = Static<typeof DASHBOARD_FILE>;
 type PanelFile = Static<typeof PANEL>;
@@ -137,8 +86,14 @@ type PanelFile = Static<typeof PANEL>;
 /** Finds faults of shape: unknown, missing or wrong fields. */
 const checkDashboardShape = createShapeCheck(DASHBOARD_FILE);
 
-/** Finds the faults of a file that do not need its endpoints. */
-export function checkDashboard(file: YamlFile): Fault[] {
+/** The files of dashboards, checked for the faults that do not need their endpoints. */
+export const DASHBOARDS: FileKind<Dashboard> = {
+  noun: 'dashboard',
+  check: checkDashboard,
+  create: createDashboard,
+};
+
+function checkDashboard(file: YamlFile): Fault[] {
   const shape = checkDashboardShape(file);
   if (shape.length > 0) return shape;
   return dashboardFields(file).rows.flatMap(({ panels }, row) =>
@@ -167,14 +122,13 @@ function* findPanelFaults(panel: PanelFile): Generator<readonly [keyof PanelFile
 }
 
 function dashboardFields(file: YamlFile): DashboardFile {
-  return file.value as DashboardFile; // checkDashboard has called checkDashboardShape
+  return file.value as DashboardFile; // checkDashboardShape has been called
 }
 
 const DAY_SECONDS = 86_400;
 const UNIT_SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3600, d: DAY_SECONDS };
 
-/** Creates the dashboard of a file in which `checkDashboard` found no fault. */
-export function createDashboard(file: YamlFile): Dashboard {
+function createDashboard(file: YamlFile): Dashboard {
   const fields = dashboardFields(file);
   const { range = '24h' } = fields;
   const defaults = Object.entries(fields.parameters ?? {}).map(([name, value]) => [name, String(value)]);
@@ -196,35 +150,12 @@ export function createDashboard(file: YamlFile): Dashboard {
 
 function createPanel({
   endpoint,
-  parameters = {},
+  parameters,
   show,
   title,
-  columns,
+  columns = [],
   unit,
   text,
 }: PanelFile): DashboardPanel {
-  const texts = Object.entries(parameters).map(([name, value]) => [
-    name,
-    typeof value === 'object' ? value.map(String) : String(value),
-  ]);
-  return {
-    ...{ endpoint, parameters: Object.fromEntries(texts), show, title },
-    ...{ columns: columns ?? [], unit, text },
-  };
-}
-
-/**
- * Reads the dashboards of a folder. Adds every fault that does not need endpoints.
- *
- * @param dir `undefined`: there are none
- */
-export async function readDashboards(dir: string | undefined, faults: Fault[]): Promise<Dashboard[]> {
-  if (dir === undefined) return [];
-  const files = await readYamlFolder(dir, faults);
-  faults.push(...checkUnique(files, ['id', 'name']));
-  return files.flatMap((file) => {
-    const own = checkDashboard(file);
-    faults.push(...own);
-    return own.length === 0 ? [createDashboard(file)] : [];
-  });
+  return { endpoint, parameters: toCallTexts(parameters), show, title, columns, unit, text };
 }

@@ -1,10 +1,11 @@
 import { type Static, Type } from 'typebox';
+import { closed, oneOf, optional, wholeNumber } from '../lib/schema.ts';
 import { findParameters } from '../sql/parse.ts';
 import { CHART_FIELDS, type Chart, createCharts } from './chart.ts';
 import { createPages, type Pages } from './pages.ts';
 import { createParameter, type Parameter, PINNED_PREFIX } from './parameter.ts';
-import { PARAMETER_FIELDS, SEARCH_TEXT } from './parameter-type.ts';
-import { createShapeCheck, wholeNumber } from './shape.ts';
+import { PARAMETER_FIELDS, PARAMETER_NAME, SEARCH_TEXT } from './parameter-type.ts';
+import { createShapeCheck } from './shape.ts';
 import type { ColumnType, Source } from './source.ts';
 import { UUID_TEXT } from './source-file.ts';
 import type { YamlFile } from './yaml-file.ts';
@@ -126,21 +127,17 @@ export interface Endpoint {
   readonly hash: string;
   readonly file: string;
   readonly sqlFile: string;
+  /** Given for one of files. */
+  readonly fault?: YamlFile['fault'];
 }
 
-const MAP = { additionalProperties: false, expected: 'a map of fields' };
 const TEXT = Type.String({ expected: 'a string; put it in quotes' });
-const DESCRIPTION = Type.String({ expected: 'a string' });
-const FLAG = Type.Boolean({ expected: 'true or false' });
 
 const ROWS_MAX = 1_000_000;
 // The event loop reads the position of each row of a page, of CSV and the like, and each tick of a live tail.
 const PAGE_ROWS_MAX = 10_000;
 const SECONDS_MAX = 7 * 86_400;
-const SECONDS = wholeNumber(SECONDS_MAX, 'of seconds ');
-
-// Values are kept in plain objects, in which `__proto__` cannot be a member.
-const NAME = Type.String({ pattern: '^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,62}$' });
+const SECONDS = wholeNumber(SECONDS_MAX, 'seconds');
 
 const GONE_FIELDS = {
   bucket: 'write width and range of the time buckets in query.sql, as docs/time-buckets.md shows',
@@ -154,63 +151,49 @@ export const ENDPOINT_NAME = Type.String({
     'words of small letters, digits, - and _, joined by dots, at most 100 characters, such as logs.all',
 });
 
-export const ENDPOINT_FILE = Type.Object(
+export const ENDPOINT_FILE = closed(
   {
     id: UUID_TEXT,
     name: ENDPOINT_NAME,
-    description: DESCRIPTION,
+    description: Type.String(),
     max_rows: wholeNumber(ROWS_MAX),
     caching: Type.Union([SECONDS, Type.Literal('disabled')], {
       expected: `a whole number of seconds from 1 to ${SECONDS_MAX}, or "disabled"`,
     }),
-    cache_warming: Type.Optional(SECONDS),
-    query_sandboxing: Type.Optional(FLAG),
-    strict: Type.Optional(FLAG),
-    sql_dialect: Type.Optional(
-      Type.Enum([...DIALECT_NAMES], { expected: `one of ${DIALECT_NAMES.join(', ')}` }),
-    ),
-    cursor: Type.Optional(
-      Type.Object(
-        {
-          by: Type.Array(TEXT, {
-            minItems: 1,
-            maxItems: 8,
-            expected: 'a list of columns with their directions, such as [timestamp desc, id desc]',
-          }),
-          size: wholeNumber(PAGE_ROWS_MAX, 'of rows '),
-          after: Type.Optional(TEXT),
-          until: Type.Optional(TEXT),
-        },
-        MAP,
-      ),
-    ),
-    parameters: Type.Optional(
-      Type.Record(NAME, PARAMETER_FIELDS, {
+    ...optional({
+      cache_warming: SECONDS,
+      query_sandboxing: Type.Boolean(),
+      strict: Type.Boolean(),
+      sql_dialect: oneOf(DIALECT_NAMES),
+      cursor: closed({
+        by: Type.Array(TEXT, {
+          ...{ minItems: 1, maxItems: 8 },
+          expected: 'a list of columns with their directions, such as [timestamp desc, id desc]',
+        }),
+        size: wholeNumber(PAGE_ROWS_MAX, 'rows'),
+        after: Type.Optional(TEXT),
+        until: Type.Optional(TEXT),
+      }),
+      parameters: Type.Record(PARAMETER_NAME, PARAMETER_FIELDS, {
         additionalProperties: false,
         expected: 'a parameter name of letters, digits and underscores',
       }),
-    ),
+    }),
     columns: Type.Record(
-      NAME,
-      Type.Object(
-        {
-          type: Type.Enum(['string', 'integer', 'number', 'boolean', 'json'], {
-            expected: 'one of string, integer, number, boolean, json',
-          }),
-          description: DESCRIPTION,
-          search: Type.Optional(SEARCH_TEXT),
-        },
-        MAP,
-      ),
+      PARAMETER_NAME,
+      closed({
+        type: oneOf(['string', 'integer', 'number', 'boolean', 'json']),
+        description: Type.String(),
+        search: Type.Optional(SEARCH_TEXT),
+      }),
       {
-        additionalProperties: false,
-        minProperties: 1,
+        ...{ additionalProperties: false, minProperties: 1 },
         expected: 'a column name of letters, digits and underscores',
       },
     ),
     chart: Type.Optional(CHART_FIELDS),
   },
-  { ...MAP, gone: GONE_FIELDS },
+  { gone: GONE_FIELDS },
 );
 
 export type EndpointFile = Static<typeof ENDPOINT_FILE>;
@@ -264,6 +247,7 @@ export function createEndpoint(
     hash,
     file: file.file,
     sqlFile: sql.file,
+    fault: file.fault,
   };
 }
 

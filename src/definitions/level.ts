@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { wholeNumber } from './shape.ts';
+import { closed, optional, wholeNumber } from '../lib/schema.ts';
 
 /** Levels of events, least severe first. */
 export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
@@ -55,15 +55,14 @@ const ERROR_FROM = 500;
 const COLUMN = Type.String({ expected: 'the name of a column of this file' });
 
 /** `level` in a source's file. */
-export const LEVEL_FIELDS = Type.Object(
+export const LEVEL_FIELDS = closed(
+  optional({
+    column: COLUMN,
+    status: COLUMN,
+    warn_from: wholeNumber(STATUS_MAX),
+    error_from: wholeNumber(STATUS_MAX),
+  }),
   {
-    column: Type.Optional(COLUMN),
-    status: Type.Optional(COLUMN),
-    warn_from: Type.Optional(wholeNumber(STATUS_MAX)),
-    error_from: Type.Optional(wholeNumber(STATUS_MAX)),
-  },
-  {
-    additionalProperties: false,
     minProperties: 1,
     expected: 'a map with "column", a column of texts, or "status", a column of integers, or both',
   },

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { closed, oneOf, optional, shortText, wholeNumber } from '../lib/schema.ts';
 
 // Imports nothing of the service: http/view.ts uses the names, and the console imports that file.
 
@@ -23,54 +24,70 @@ export const LIST_MEMBERS = ['string', 'enum', 'integer', 'number', 'date', 'uui
 
 const TEXT = Type.String({ expected: 'a string; put it in quotes' });
 /** A search, or the name of a field in it. */
-export const SEARCH_TEXT = Type.String({
-  minLength: 1,
-  maxLength: 1000,
+export const SEARCH_TEXT = shortText(1_000, {
   expected: 'a string of 1 to 1,000 characters (see docs/search.md); put it in quotes',
 });
-const NUMBER = Type.Number({ expected: 'a number' });
-const ITEMS_MAX = 1_000;
 
 /** The fields that endpoint.yaml may declare only for parameters of some types; the row of a type names its own. */
-const TYPE_FIELDS = {
-  values: Type.Optional(Type.Array(TEXT, { minItems: 1, maxItems: 1000, expected: 'a list of texts' })),
-  otherwise: Type.Optional(TEXT),
-  max_length: Type.Optional(
-    Type.Integer({ minimum: 1, expected: 'a whole number of characters, at least 1' }),
-  ),
-  pattern: Type.Optional(Type.String({ minLength: 1, expected: 'a pattern of RE2; put it in quotes' })),
-  min: Type.Optional(NUMBER),
-  max: Type.Optional(NUMBER),
-  of: Type.Optional(Type.Enum([...LIST_MEMBERS], { expected: `one of ${LIST_MEMBERS.join(', ')}` })),
-  max_items: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: ITEMS_MAX, expected: `a whole number from 1 to ${ITEMS_MAX}` }),
-  ),
-};
+const TYPE_FIELDS = optional({
+  values: Type.Array(TEXT, { minItems: 1, maxItems: 1000, expected: 'a list of texts' }),
+  otherwise: TEXT,
+  max_length: Type.Integer({ minimum: 1, unit: 'characters' }),
+  pattern: Type.String({ minLength: 1, expected: 'a pattern of RE2; put it in quotes' }),
+  min: Type.Number(),
+  max: Type.Number(),
+  of: oneOf(LIST_MEMBERS),
+  max_items: wholeNumber(1_000),
+});
 
 type TypeField = keyof typeof TYPE_FIELDS;
 export const TYPE_FIELD_NAMES = Object.keys(TYPE_FIELDS) as readonly TypeField[]; // a constant has no other keys
 
-const SCALAR = Type.Union([Type.String(), Type.Number(), Type.Boolean()]);
+export const SCALAR = Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
+  expected: 'a string, a number, true or false',
+});
 const VALUE = Type.Union([SCALAR, Type.Array(SCALAR)], { expected: 'a value, or a list of values' });
 
 /** One member of `parameters` in endpoint.yaml. */
-export const PARAMETER_FIELDS = Type.Object(
-  {
-    type: Type.Enum([...PARAMETER_TYPES], { expected: `one of ${PARAMETER_TYPES.join(', ')}` }),
-    required: Type.Optional(Type.Boolean({ expected: 'true or false' })),
-    description: Type.String({ expected: 'a string' }),
-    default: Type.Optional(VALUE),
-    examples: Type.Optional(Type.Array(VALUE, { minItems: 1, maxItems: 100, expected: 'a list of values' })),
-    search: Type.Optional(SEARCH_TEXT),
-    ...TYPE_FIELDS,
-  },
-  { additionalProperties: false, expected: 'a map of fields' },
-);
+export const PARAMETER_FIELDS = closed({
+  type: oneOf(PARAMETER_TYPES),
+  required: Type.Optional(Type.Boolean()),
+  description: Type.String(),
+  ...optional({
+    default: VALUE,
+    examples: Type.Array(VALUE, { minItems: 1, maxItems: 100, expected: 'a list of values' }),
+    search: SEARCH_TEXT,
+  }),
+  ...TYPE_FIELDS,
+});
 
 export type ParameterFields = Static<typeof PARAMETER_FIELDS>;
 
 /** A value in endpoint.yaml, or in a JSON body. */
 export type DeclaredValue = Static<typeof VALUE>;
+
+// Values are kept in plain objects, in which `__proto__` cannot be a member.
+export const PARAMETER_NAME = Type.String({ pattern: '^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,62}$' });
+
+/** Values for the parameters of an endpoint, by name, in the file of an alert or a dashboard. */
+export const CALL_VALUES = Type.Record(
+  PARAMETER_NAME,
+  Type.Union([SCALAR, Type.Array(SCALAR, { maxItems: 1_000 })], {
+    expected: 'the value of a parameter, or a list of values',
+  }),
+  { additionalProperties: false, expected: 'a map of parameters' },
+);
+
+/** Such values as texts, as in a query string. */
+export type CallTexts = Readonly<Record<string, string | readonly string[]>>;
+
+export function toCallTexts(values: Static<typeof CALL_VALUES> = {}): CallTexts {
+  const texts = Object.entries(values).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.map(String) : String(value),
+  ]);
+  return Object.fromEntries(texts);
+}
 
 /** How a form shows a parameter. */
 export const CONTROLS = ['text', 'choice', 'time', 'number', 'date', 'list'] as const;

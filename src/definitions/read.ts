@@ -1,24 +1,25 @@
 import { createHash } from 'node:crypto';
-import { basename, dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Fault } from '../errors.ts';
 import { packagePath } from '../lib/file.ts';
-import { type Alert, readAlerts } from './alert.ts';
+import { ALERTS, type Alert } from './alert.ts';
 import { checkPair, findClockWarning, type SqlFile } from './checks/endpoint.ts';
 import { checkLevel, checkRollup, checkSourceColumns } from './checks/source.ts';
-import { type Dashboard, readDashboards } from './dashboard.ts';
+import { DASHBOARDS, type Dashboard } from './dashboard.ts';
 import { createEndpoint, type Endpoint, toToolName } from './endpoint.ts';
 import { findFolders, findSearchesDir, type NamedFolders, type ReadFolders } from './folders.ts';
-import { readSavedSearches, type SavedSearch } from './saved-search.ts';
+import { SAVED_SEARCHES, type SavedSearch } from './saved-search.ts';
 import { createSource, type Source } from './source.ts';
 import { checkSourceShape } from './source-file.ts';
 import {
   checkUnique,
   listFolder,
+  readKind,
   readText,
   readYamlFile,
   readYamlFolder,
   textOf,
-  type UnsavedTexts,
   type YamlFile,
 } from './yaml-file.ts';
 
@@ -47,12 +48,8 @@ export interface LoadResult {
   readonly drafts: readonly SqlFile[];
 }
 
-/**
- * Reads every definition and reports all faults at once.
- *
- * @param unsaved as `readYamlFile`: they are checked before they are written
- */
-export async function readDefinitions(named: NamedFolders, unsaved?: UnsavedTexts): Promise<LoadResult> {
+/** Reads every definition and reports all faults at once. */
+export async function readDefinitions(named: NamedFolders): Promise<LoadResult> {
   const folders = findFolders(named);
   const faults: Fault[] = [];
   const sourceFiles = await readSourceFiles(folders.sourcesDir, faults);
@@ -66,7 +63,7 @@ export async function readDefinitions(named: NamedFolders, unsaved?: UnsavedText
   });
   const sourcesAreWhole = faults.length === 0;
 
-  const { pairs, drafts } = await readEndpointFiles(folders.endpointsDir, faults, unsaved);
+  const { pairs, drafts } = await readEndpointFiles(folders.endpointsDir, faults);
   const yamlFiles = pairs.map(({ yaml }) => yaml);
   faults.push(...checkUnique(yamlFiles, ['id', 'name']), ...checkToolNames(yamlFiles));
   const warnings: Fault[] = [];
@@ -79,9 +76,10 @@ export async function readDefinitions(named: NamedFolders, unsaved?: UnsavedText
     if (own.faults.length === 0) warnings.push(...findClockWarning(sql));
     return isWhole ? [createFromPair(yaml, sql, sources)] : [];
   });
-  const alerts = await readAlerts(folders.alertsDir, faults);
-  const dashboards = await readDashboards(folders.dashboardsDir, faults);
-  const searches = await readSavedSearches(findSearchesDir(folders), faults);
+  const alerts = await readKind(folders.alertsDir, ALERTS, faults);
+  const dashboards = await readKind(folders.dashboardsDir, DASHBOARDS, faults);
+  const searchesDir = findSearchesDir(folders);
+  const searches = await readKind(existsSync(searchesDir) ? searchesDir : undefined, SAVED_SEARCHES, faults);
   const definitions = { endpoints, sources, alerts, dashboards, searches };
   return { definitions, folders, faults, warnings, sourcesAreWhole, drafts };
 }
@@ -119,17 +117,15 @@ async function readSourceFiles(dir: string, faults: Fault[]): Promise<YamlFile[]
 }
 
 /** @returns `drafts`: queries without an endpoint.yaml, or with one that is not YAML */
-async function readEndpointFiles(dir: string, faults: Fault[], unsaved?: UnsavedTexts) {
+async function readEndpointFiles(dir: string, faults: Fault[]) {
   const entries = await listFolder(dir, faults);
-  const found = entries.flatMap(({ name, isFolder }) => (isFolder && !name.startsWith('.') ? [name] : []));
-  const added = [...(unsaved?.keys() ?? [])].map((path) => basename(dirname(path)));
-  const names = [...new Set([...found, ...added])];
+  const names = entries.flatMap(({ name, isFolder }) => (isFolder && !name.startsWith('.') ? [name] : []));
   const pairs: { yaml: YamlFile; sql: SqlFile }[] = [];
   const drafts: SqlFile[] = [];
   for (const name of names.toSorted()) {
     const sqlPath = join(dir, name, 'query.sql');
-    const yaml = await readYamlFile(join(dir, name, 'endpoint.yaml'), unsaved);
-    const text = await readText(sqlPath, unsaved);
+    const yaml = await readYamlFile(join(dir, name, 'endpoint.yaml'));
+    const text = await readText(sqlPath);
     if (typeof text !== 'string') faults.push(text);
     else if (text.trim() === '')
       faults.push({ file: sqlPath, line: 1, message: 'is empty: it holds one SELECT' });

@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv';
-import { type TSchema, Type } from 'typebox';
+import type { TSchema } from 'typebox';
 import type { Fault } from '../errors.ts';
+import { expectedOf } from '../lib/schema.ts';
 import { compileSchema } from '../lib/schema-check.ts';
 import type { YamlFile } from './yaml-file.ts';
 
@@ -8,11 +9,6 @@ import type { YamlFile } from './yaml-file.ts';
 const FAULTS_MAX = 50;
 const describeMore = (file: YamlFile) =>
   file.fault([], `has more than ${FAULTS_MAX} faults; the others are left out`);
-
-/** Returns the schema of an integer of at least 1. @param unit such as `of seconds ` */
-export function wholeNumber(maximum: number, unit = '') {
-  return Type.Integer({ minimum: 1, maximum, expected: `a whole number ${unit}from 1 to ${maximum}` });
-}
 
 /**
  * Checks one kind of definition file against its schema: reports every unknown, missing or wrong field at once, up to
@@ -84,7 +80,7 @@ function describe(error: ErrorObject, path: readonly string[], showsValues: bool
     const needed = path.length === 1 ? (error.schema as readonly string[]) : []; // of ajv, with this keyword
     return needed.length < 2 ? `${name} is missing` : `${name} is missing; needed are ${needed.join(', ')}`;
   }
-  const expected = parent.expected ?? error.message?.replace(/^must (be )?/, '') ?? 'something else';
+  const expected = expectedOf(parent) ?? error.message?.replace(/^must (be )?/, '') ?? 'something else';
   const given =
     error.data === undefined || !showsValues ? '' : `, not ${shorten(JSON.stringify(error.data))}`;
   return `${name} must be ${expected}${given}`;

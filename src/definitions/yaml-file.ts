@@ -28,9 +28,6 @@ export const YAML_OPTIONS = { merge: true, uniqueKeys: false, logLevel: 'error' 
 /** Place of a value in the document, such as `['parameters', 'interval', 'values']`. */
 export type YamlPath = readonly (string | number)[];
 
-/** Texts that are about to be written, by path; they are read instead of the files. */
-export type UnsavedTexts = ReadonlyMap<string, string>;
-
 export interface YamlFile {
   readonly file: string;
   readonly text: string;
@@ -38,9 +35,9 @@ export interface YamlFile {
   fault(path: YamlPath, message: string): Fault;
 }
 
-/** Reads one YAML file, or returns every fault of its syntax. @param unsaved texts that are read instead of files */
-export async function readYamlFile(path: string, unsaved?: UnsavedTexts): Promise<YamlFile | Fault[]> {
-  const text = await readText(path, unsaved);
+/** Reads one YAML file, or returns every fault of its syntax. */
+export async function readYamlFile(path: string): Promise<YamlFile | Fault[]> {
+  const text = await readText(path);
   return typeof text === 'string' ? parseYaml(path, text) : [text];
 }
 
@@ -129,9 +126,7 @@ function startOf(document: Document.Parsed, at: YamlPath): number | undefined {
 }
 
 /** Reads the text of a definition file; returns the fault if it cannot be read. */
-export async function readText(path: string, unsaved?: UnsavedTexts): Promise<string | Fault> {
-  const text = unsaved?.get(path);
-  if (text !== undefined) return text;
+export async function readText(path: string): Promise<string | Fault> {
   const fault = (message: string) => ({ file: path, line: 1, message });
   try {
     const bytes = await readFile(path);
@@ -156,6 +151,32 @@ export async function readYamlFolder(dir: string, faults: Fault[]): Promise<Yaml
     if (!Array.isArray(file)) return [file];
     faults.push(...file);
     return [];
+  });
+}
+
+/** A kind of definition that is one YAML file. */
+export interface FileKind<T> {
+  /** What one is called. */
+  readonly noun: string;
+  /** Finds the faults of a file that need no other definition. */
+  readonly check: (file: YamlFile) => Fault[];
+  /** Creates the definition of a file in which `check` found no fault. */
+  readonly create: (file: YamlFile) => T;
+}
+
+/** Reads the definitions of a folder, if there is one. Adds every fault that needs no definition of another kind. */
+export async function readKind<T>(
+  dir: string | undefined,
+  { check, create }: FileKind<T>,
+  faults: Fault[],
+): Promise<T[]> {
+  if (dir === undefined) return [];
+  const files = await readYamlFolder(dir, faults);
+  faults.push(...checkUnique(files, ['id', 'name']));
+  return files.flatMap((file) => {
+    const own = check(file);
+    faults.push(...own);
+    return own.length === 0 ? [create(file)] : [];
   });
 }
 

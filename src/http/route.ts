@@ -1,11 +1,12 @@
 import { parse } from 'node:querystring';
 import type { FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Static, TObject, TSchema } from 'typebox';
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../errors.ts';
 import type { EventBody } from '../ingest/body-format.ts';
 import type { Scope } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
+import { wholeNumber } from '../lib/schema.ts';
 import { plain, type Schema } from './openapi/schema.ts';
 import type { Refuse } from './plugins/errors.ts';
 
@@ -20,16 +21,24 @@ export interface Route<
   Path extends string = string,
   Query extends TObject = TObject,
   Body extends TSchema = TSchema,
-> {
+> extends RouteFields<Parts, Path, Query, Body> {
   /** GET serves HEAD, too. */
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly method: Method;
   /** The router's path, such as `/api/keys/:id`, or a list of paths that do the same. */
   readonly path: Path | readonly Path[];
-  /**
-   * The caller must have one of them. `any`: every accepted caller, even one without a scope; `optional`: a key is
-   * checked if one is sent.
-   */
-  readonly scopes: readonly Scope[] | 'any' | 'optional' | 'none';
+  readonly scopes: RouteScopes;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/**
+ * The caller must have one of them. `any`: every accepted caller, even one without a scope; `optional`: a key is checked
+ * if one is sent.
+ */
+type RouteScopes = readonly Scope[] | 'any' | 'optional' | 'none';
+
+/** What a route has besides its method, path and scopes. */
+interface RouteFields<Parts, Path extends string, Query extends TObject, Body extends TSchema> {
   /** The key may also be in the query string, as `api_key`. */
   readonly keyInQuery?: boolean;
   /** Finds a key that is sent in another form than `readKey` reads. */
@@ -114,14 +123,30 @@ export function parseQueryString(text: string) {
   return parse(text, '&', '=', { maxKeys: PARAMETERS_MAX });
 }
 
-/** Infers the type of the handler's request from path and schemas; the type of `parts` is annotated. */
+type Place = `${Method} ${string}`;
+
+/**
+ * Infers the type of the handler's request from path and schemas; the type of `parts` is annotated.
+ *
+ * @param place method and path, such as `GET /api/keys/:id`; the long form has a list of paths
+ */
+export function defineRoute<
+  Parts,
+  Path extends Place,
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+>(place: Path, scopes: RouteScopes, fields: RouteFields<Parts, Path, Query, Body>): Route<Parts>;
 export function defineRoute<
   Parts,
   Path extends string,
   Query extends TObject = TObject,
   Body extends TSchema = TSchema,
->(route: Route<Parts, Path, Query, Body>): Route<Parts> {
-  return route as Route<Parts>; // the router matches the path and checks the schemas before it calls the handler
+>(route: Route<Parts, Path, Query, Body>): Route<Parts>;
+export function defineRoute(route: Place | object, scopes?: RouteScopes, fields?: object): Route {
+  // The router matches the path and checks the schemas before it calls the handler.
+  if (typeof route === 'object') return route as Route;
+  const [method, path] = route.split(' ');
+  return { ...fields, method, path, scopes } as Route;
 }
 
 /** Returns a JSON body that is checked against `schema`. */
@@ -135,6 +160,18 @@ export function jsonBody<Body extends TSchema>(
 /** Returns a JSON response. */
 export function json(description: string, schema: unknown): Schema {
   return { description, content: { 'application/json': { schema: plain(schema) } } };
+}
+
+/** Returns the parameters of a page of a list, newest first. @param id form of an id */
+export function pageQuery(id: {
+  readonly expected: string;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+}) {
+  return {
+    limit: wholeNumber(1_000, { default: 100, description: 'Number of entries.' }),
+    before: Type.Optional(Type.String({ ...id, description: 'Id of the last one seen.' })),
+  };
 }
 
 export function textParameter(place: 'query' | 'header', name: string, description: string): Schema {

@@ -1,61 +1,60 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { flag, instant, list, oneOf, orNull, text, textOrNull, texts, UUID } from '../lib/schema.ts';
 
 // As view.ts: the console may import this file, so this file must not import the service.
 
-const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-const time = (description: string) => Type.String({ format: 'date-time', description });
 const LABELS = Type.Record(Type.String(), Type.String(), { description: 'Values of the columns of `per`.' });
-const VALUES = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()]), {
+const VALUES = Type.Record(Type.String(), Type.Union([text(), Type.Number(), Type.Null()]), {
   description: 'The other columns of its row.',
 });
-const STATE = Type.Enum(['inactive', 'pending', 'firing']);
+const STATE = oneOf(['inactive', 'pending', 'firing']);
 
 export const SILENCE = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  until: time('When it ends.'),
-  comment: Type.String(),
+  id: UUID,
+  until: instant('When it ends.'),
+  comment: text(),
   labels: LABELS,
-  by: Type.String({ description: 'Id of the key, or `cli`.' }),
+  by: text('Id of the key, or `cli`.'),
 });
 export type SilenceView = Static<typeof SILENCE>;
 
 export const ALERT = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  name: Type.String(),
-  description: Type.String(),
-  endpoint: Type.String(),
-  severity: Type.Enum(['info', 'warning', 'critical']),
+  id: UUID,
+  name: text(),
+  description: text(),
+  endpoint: text(),
+  severity: oneOf(['info', 'warning', 'critical']),
   every_seconds: Type.Integer(),
-  parameters: Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]), {
+  parameters: Type.Record(Type.String(), Type.Union([text(), texts()]), {
     description: 'Values of the parameters of the endpoint.',
   }),
-  per: Type.Array(Type.String(), { description: 'Columns that name an instance.' }),
+  per: texts('Columns that name an instance.'),
   when: orNull(
     Type.Object(
       {
-        column: Type.String(),
-        is: Type.Enum(['above', 'below', 'equals']),
-        value: Type.Union([Type.Number(), Type.String(), Type.Boolean()]),
+        column: text(),
+        is: oneOf(['above', 'below', 'equals']),
+        value: Type.Union([Type.Number(), text(), flag()]),
       },
       { description: 'When a row counts; null: always.' },
     ),
   ),
-  to: Type.Array(Type.String(), { description: 'Names of receivers.' }),
+  to: texts('Names of receivers.'),
   state: STATE,
-  since: orNull(time('When the first of its instances began to hold.')),
-  instances: Type.Array(
+  since: orNull(instant('When the first of its instances began to hold.')),
+  instances: list(
     Type.Object({
-      kind: Type.Enum(['condition', 'no_data', 'error']),
-      state: Type.Enum(['pending', 'firing']),
-      since: time('When it began to hold.'),
+      kind: oneOf(['condition', 'no_data', 'error']),
+      state: oneOf(['pending', 'firing']),
+      since: instant('When it began to hold.'),
       labels: LABELS,
       values: VALUES,
     }),
   ),
-  last_evaluation: orNull(time('The tick of the last evaluation.')),
-  next_evaluation: time('The next tick.'),
-  last_error: orNull(Type.String({ description: 'Why the last evaluation failed; null: it did not.' })),
-  silences: Type.Array(SILENCE),
+  last_evaluation: orNull(instant('The tick of the last evaluation.')),
+  next_evaluation: instant('The next tick.'),
+  last_error: textOrNull('Why the last evaluation failed; null: it did not.'),
+  silences: list(SILENCE),
 });
 export type AlertView = Static<typeof ALERT>;
 
@@ -63,11 +62,11 @@ export const ALERT_DETAIL = Type.Object({
   ...ALERT.properties,
   chart: Type.Object(
     {
-      column: orNull(Type.String({ description: 'Null: the values are the number of rows that count.' })),
+      column: textOrNull('Null: the values are the number of rows that count.'),
       threshold: orNull(Type.Number()),
-      points: Type.Array(
-        Type.Object({ at: time('The last of its evaluations.'), low: Type.Number(), high: Type.Number() }),
-        { description: 'The least and the greatest value in each five minutes, oldest first.' },
+      points: list(
+        Type.Object({ at: instant('The last of its evaluations.'), low: Type.Number(), high: Type.Number() }),
+        'The least and the greatest value in each five minutes, oldest first.',
       ),
     },
     { description: 'What the evaluations of the last day saw.' },
@@ -81,7 +80,7 @@ export const ALERT_TEST = Type.Object({
     description: 'For each receiver `sent`, or why it was not.',
   }),
   firing: Type.Integer({ description: 'Instances that fire at present.' }),
-  last_error: orNull(Type.String({ description: 'Why the query failed; null: it did not.' })),
+  last_error: textOrNull('Why the query failed; null: it did not.'),
 });
 export type AlertTestView = Static<typeof ALERT_TEST>;
 
@@ -90,24 +89,24 @@ export const ALERT_REPLAY = Type.Object({
   ticks: Type.Integer({ description: 'Evaluations.' }),
   every_seconds: Type.Integer({ description: 'The time between two of them.' }),
   fired: Type.Integer({ description: 'How often an instance began to fire.' }),
-  messages: Type.Array(
+  messages: list(
     Type.Object({
-      at: time('The tick of the evaluation.'),
-      status: Type.Enum(['firing', 'resolved', 'no_data', 'error']),
-      text: Type.String(),
-      instances: Type.Array(LABELS),
+      at: instant('The tick of the evaluation.'),
+      status: oneOf(['firing', 'resolved', 'no_data', 'error']),
+      text: text(),
+      instances: list(LABELS),
     }),
-    { description: 'Each goes to every receiver.' },
+    'Each goes to every receiver.',
   ),
-  to: Type.Array(Type.String(), { description: 'Names of receivers.' }),
+  to: texts('Names of receivers.'),
   failures: Type.Integer({ description: 'Evaluations that failed.' }),
-  last_error: orNull(Type.String({ description: 'Why the last of them did.' })),
+  last_error: textOrNull('Why the last of them did.'),
 });
 export type AlertReplayView = Static<typeof ALERT_REPLAY>;
 
 export const ALERT_ENTRY = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  at: time('The tick of the evaluation.'),
+  id: UUID,
+  at: instant('The tick of the evaluation.'),
   change: Type.Enum([
     'firing',
     'resolved',
@@ -120,11 +119,11 @@ export const ALERT_ENTRY = Type.Object({
   ]),
   labels: orNull(LABELS),
   values: orNull(VALUES),
-  quiet: orNull(Type.Boolean({ description: 'Whether no message was sent, as during a silence.' })),
-  receiver: orNull(Type.String()),
-  reason: orNull(Type.String()),
+  quiet: orNull(flag('Whether no message was sent, as during a silence.')),
+  receiver: textOrNull(),
+  reason: textOrNull(),
   status: orNull(
-    Type.Enum(['firing', 'resolved', 'no_data', 'error'], { description: 'Of the delivered message.' }),
+    oneOf(['firing', 'resolved', 'no_data', 'error'], { description: 'Of the delivered message.' }),
   ),
 });
 export type AlertEntryView = Static<typeof ALERT_ENTRY>;

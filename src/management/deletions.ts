@@ -4,6 +4,7 @@ import { invalidRequest, TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { formatInstant } from '../lib/instant.ts';
+import { closed, optional } from '../lib/schema.ts';
 import { type Deletion, parseDeletion } from '../maintenance/deletion-request.ts';
 import type { DeletionJob, Deletions, SourceRows } from '../maintenance/deletions.ts';
 import type { DeletionView } from './view.ts';
@@ -13,15 +14,14 @@ export interface DeletionParts {
   readonly registry: Registry;
 }
 
-export const NEW_DELETION = Type.Object(
-  {
-    project: Type.String({ expected: 'a string; empty for events that belong to no project' }),
-    source: Type.Optional(Type.String({ minLength: 1, expected: 'the name or UUID of a source' })),
-    before: Type.Optional(Type.String({ expected: 'an ISO 8601 timestamp' })),
-    dry_run: Type.Optional(Type.Boolean({ expected: 'true or false' })),
-  },
-  { additionalProperties: false, expected: 'an object' },
-);
+export const NEW_DELETION = closed({
+  project: Type.String({ expected: 'a string; empty for events that belong to no project' }),
+  ...optional({
+    source: Type.String({ minLength: 1, expected: 'the name or UUID of a source' }),
+    before: Type.String({ expected: 'an ISO 8601 timestamp' }),
+    dry_run: Type.Boolean(),
+  }),
+});
 
 // Far below the time after which an idle connection is closed.
 const WAIT_MS = 10_000;

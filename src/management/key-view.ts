@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { invalidRequest } from '../errors.ts';
 import type { StoredEntry } from '../keys/audit.ts';
 import {
@@ -15,24 +15,18 @@ import {
 } from '../keys/grant.ts';
 import type { KeyChange } from '../keys/management.ts';
 import { MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
+import { closed, oneOf, optional, shortText, wholeNumber } from '../lib/schema.ts';
 import type { KeyEntry, KeyView } from './view.ts';
 
-const orNone = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, expected: string) =>
+const orNone = <T extends TSchema>(schema: T, expected: string) =>
   Type.Optional(Type.Union([schema, Type.Null()], { expected }));
-const NAMES = Type.Array(Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX }), { maxItems: LISTED_MAX });
-const RATE = Type.Object(
-  {
-    per_second: Type.Number({ exclusiveMinimum: 0, maximum: PER_SECOND_MAX }),
-    burst: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: PER_SECOND_MAX,
-        description: 'Requests at once; twice `per_second` by default.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const NAMES = Type.Array(shortText(NAME_CHARS_MAX), { maxItems: LISTED_MAX });
+const RATE = closed({
+  per_second: Type.Number({ exclusiveMinimum: 0, maximum: PER_SECOND_MAX }),
+  burst: Type.Optional(
+    wholeNumber(PER_SECOND_MAX, { description: 'Requests at once; twice `per_second` by default.' }),
+  ),
+});
 
 export const FIELDS = {
   name: Type.String({
@@ -40,21 +34,15 @@ export const FIELDS = {
     maxLength: NAME_CHARS_MAX,
     expected: `a string of 1 to ${NAME_CHARS_MAX} characters`,
   }),
-  description: Type.Optional(
-    Type.String({
-      maxLength: DESCRIPTION_CHARS_MAX,
-      expected: `a string of at most ${DESCRIPTION_CHARS_MAX} characters`,
-    }),
-  ),
-  scopes: Type.Array(Type.Enum([...SCOPES], { expected: `one of ${SCOPES.join(', ')}` }), {
-    maxItems: SCOPES.length,
-    uniqueItems: true,
+  description: Type.Optional(Type.String({ maxLength: DESCRIPTION_CHARS_MAX })),
+  scopes: Type.Array(oneOf(SCOPES), {
+    ...{ maxItems: SCOPES.length, uniqueItems: true },
     expected: `a list of ${SCOPES.join(', ')}`,
   }),
   endpoints: orNone(NAMES, 'a list of names or UUIDs of endpoints, or null for all'),
   sources: orNone(NAMES, 'a list of names or UUIDs of sources, or null for all'),
   pins: Type.Optional(
-    Type.Record(Type.String({ maxLength: 63 }), Type.String({ expected: 'a string' }), {
+    Type.Record(Type.String({ maxLength: 63 }), Type.String(), {
       maxProperties: PINS_MAX,
       expected: 'a map of parameters and their values',
     }),
@@ -66,26 +54,19 @@ export const FIELDS = {
   expires_at: orNone(Type.String(), 'an ISO 8601 timestamp, or null for never'),
 };
 
-export const NEW_KEY = Type.Object(FIELDS, { additionalProperties: false, expected: 'an object' });
+export const NEW_KEY = closed(FIELDS);
 
 export type NewKeyBody = Static<typeof NEW_KEY>;
 
-export const KEY_CHANGE = Type.Partial(NEW_KEY, { additionalProperties: false, expected: 'an object' });
+export const KEY_CHANGE = closed(optional(FIELDS));
 
 export type KeyChangeBody = Static<typeof KEY_CHANGE>;
 
-export const ROTATION = Type.Object(
-  {
-    overlap_seconds: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 366 * 86_400,
-        expected: 'a whole number of seconds, at most a year',
-      }),
-    ),
-  },
-  { additionalProperties: false, expected: 'an object' },
-);
+export const ROTATION = closed({
+  overlap_seconds: Type.Optional(
+    wholeNumber(366 * 86_400, { minimum: 0, expected: 'a whole number of seconds, at most a year' }),
+  ),
+});
 
 /** Converts a request body to a change of the keyring. Null removes a limit; a member that is left out stays as it is. */
 export function toChange(body: KeyChangeBody, nowMs: number): KeyChange {

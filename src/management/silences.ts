@@ -5,35 +5,25 @@ import { invalidRequest, type ParameterFault, TailraceError } from '../errors.ts
 import type { Silence } from '../keys/alerts/alert-record.ts';
 import { type AuditAction, actorOf } from '../keys/audit.ts';
 import { MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
+import { closed, shortText } from '../lib/schema.ts';
 import type { SilenceView } from './alert-view.ts';
 import { type AlertParts, getVisible, type Reach, toSilenceView, toTime } from './alerts.ts';
 
 const DAYS_MAX = 90;
-const COMMENT_CHARS_MAX = 500;
-const LABELS_MAX = 8;
 
-export const NEW_SILENCE = Type.Object(
-  {
-    until: Type.String({
-      description: `When it ends: an ISO 8601 timestamp, at most ${DAYS_MAX} days ahead.`,
-      expected: 'a string',
+export const NEW_SILENCE = closed({
+  until: Type.String({
+    description: `When it ends: an ISO 8601 timestamp, at most ${DAYS_MAX} days ahead.`,
+  }),
+  comment: shortText(500, { description: 'Why.' }),
+  labels: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      maxProperties: 8,
+      description: 'Only instances that have these labels. Default: all.',
+      expected: 'an object of at most 8 texts',
     }),
-    comment: Type.String({
-      minLength: 1,
-      maxLength: COMMENT_CHARS_MAX,
-      description: 'Why.',
-      expected: `a string of 1 to ${COMMENT_CHARS_MAX} characters`,
-    }),
-    labels: Type.Optional(
-      Type.Record(Type.String(), Type.String({ expected: 'a string' }), {
-        maxProperties: LABELS_MAX,
-        description: 'Only instances that have these labels. Default: all.',
-        expected: `an object of at most ${LABELS_MAX} texts`,
-      }),
-    ),
-  },
-  { additionalProperties: false, expected: 'an object' },
-);
+  ),
+});
 
 /**
  * Stops the messages about what fires of an alert until an instant.

@@ -3,6 +3,7 @@ import { invalidRequest, TailraceError } from '../errors.ts';
 import { createRate, isNarrower, toListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { TOKEN_SCOPES, type TokenGrant } from '../keys/token.ts';
+import { closed, oneOf, optional, wholeNumber } from '../lib/schema.ts';
 import type { Rate } from '../lib/token-bucket.ts';
 import { FIELDS, toGrantView, toIsoTime } from './key-view.ts';
 import { findGrantFaults, type KeyParts } from './keys.ts';
@@ -14,30 +15,16 @@ const TTL_SECONDS_MAX = 86_400;
 const TTL_SECONDS = 3_600;
 
 const { endpoints, sources, pins, rate } = FIELDS;
-export const NEW_TOKEN = Type.Object(
-  {
-    scopes: Type.Optional(
-      Type.Array(Type.Enum([...TOKEN_SCOPES], { expected: `one of ${TOKEN_SCOPES.join(', ')}` }), {
-        minItems: 1,
-        maxItems: TOKEN_SCOPES.length,
-        uniqueItems: true,
-        expected: `a list of ${TOKEN_SCOPES.join(', ')}`,
-      }),
-    ),
-    ttl_seconds: Type.Optional(
-      Type.Integer({
-        minimum: TTL_SECONDS_MIN,
-        maximum: TTL_SECONDS_MAX,
-        expected: `a whole number of seconds from ${TTL_SECONDS_MIN} to ${TTL_SECONDS_MAX}`,
-      }),
-    ),
-    endpoints,
-    sources,
-    pins,
-    rate,
-  },
-  { additionalProperties: false, expected: 'an object' },
-);
+export const NEW_TOKEN = closed({
+  ...optional({
+    scopes: Type.Array(oneOf(TOKEN_SCOPES), {
+      ...{ minItems: 1, maxItems: TOKEN_SCOPES.length, uniqueItems: true },
+      expected: `a list of ${TOKEN_SCOPES.join(', ')}`,
+    }),
+    ttl_seconds: wholeNumber(TTL_SECONDS_MAX, { minimum: TTL_SECONDS_MIN, unit: 'seconds' }),
+  }),
+  ...{ endpoints, sources, pins, rate },
+});
 
 type NewToken = Static<typeof NEW_TOKEN>;
 

@@ -2,7 +2,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Parameter } from '../definitions/parameter.ts';
 import { listSources, type SavedSearch } from '../definitions/saved-search.ts';
 import type { Source } from '../definitions/source.ts';
-import { readYamlFile, type UnsavedTexts, type YamlPath } from '../definitions/yaml-file.ts';
+import type { YamlPath } from '../definitions/yaml-file.ts';
 import { type Fault, TailraceError } from '../errors.ts';
 import { parseInstant } from '../lib/instant.ts';
 import { parseParameters } from '../query/parameters.ts';
@@ -14,16 +14,11 @@ import { SEARCH } from './search.ts';
 // Terms of one definition; callers add their own.
 const CLAUSES_MAX = 32;
 
-/** Checks that `search` of each parameter is a field and that of each column a search. @param unsaved as `readYamlFile` */
-export async function verifySearches(
-  endpoints: readonly Endpoint[],
-  unsaved?: UnsavedTexts,
-): Promise<Fault[]> {
-  const faults: Fault[] = [];
-  for (const endpoint of endpoints)
-    for (const [path, message] of findSearchFaults(endpoint))
-      faults.push(await locate(endpoint, { path, message, unsaved }));
-  return faults;
+/** Checks that `search` of each parameter is a field and that of each column a search. */
+export function verifySearches(endpoints: readonly Endpoint[]): Fault[] {
+  return endpoints.flatMap((endpoint) =>
+    [...findSearchFaults(endpoint)].flatMap(([path, message]) => endpoint.fault?.(path, message) ?? []),
+  );
 }
 
 function* findSearchFaults({ parameters, columns }: Endpoint): Generator<[YamlPath, string]> {
@@ -115,13 +110,4 @@ export function messageOfFault(parse: () => unknown): string | undefined {
     if (!(error instanceof TailraceError)) throw error;
     return error.errors[0]?.message;
   }
-}
-
-/** Finds the line of a fault. Endpoints have no lines, so the file is read again. */
-async function locate(
-  { file }: Endpoint,
-  { path, message, unsaved }: { path: YamlPath; message: string; unsaved: UnsavedTexts | undefined },
-): Promise<Fault> {
-  const yaml = await readYamlFile(file, unsaved);
-  return Array.isArray(yaml) ? { file, line: 1, message } : yaml.fault(path, message);
 }

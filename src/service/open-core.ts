@@ -202,7 +202,7 @@ export async function prepare(
   await applySchema(engine, sources, async () => {
     reject([
       ...(await verifyQueries(engine, definitions.endpoints, definitions.sources)),
-      ...(await verifySearches(definitions.endpoints)),
+      ...verifySearches(definitions.endpoints),
       ...verifySavedSearches(definitions.searches ?? [], definitions.sources),
       ...verifyAlerts(definitions.alerts ?? [], {
         endpoints: definitions.endpoints,

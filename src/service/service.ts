@@ -11,7 +11,7 @@ import type { Keyring } from '../keys/keyring.ts';
 import { readFreeBytes } from '../lib/file.ts';
 import { createReserve, SHARE_BYTES } from '../lib/reserve.ts';
 import type { Retention } from '../maintenance/retention.ts';
-import type { Notice } from '../management/view.ts';
+import type { Notice } from '../management/admin-view.ts';
 import { createCursors } from '../query/cursor.ts';
 import { createMetrics, registerGauges } from '../telemetry/metrics.ts';
 import { createRejectedRequestLog } from '../telemetry/rejected-requests.ts';

@@ -8,7 +8,7 @@ import { textOf } from '../sql/sql.ts';
 import { findForeignTable, NO_SETTINGS } from '../verify/disallowed-syntax.ts';
 import { describeSourceName } from '../verify/engine-fault.ts';
 import { type Verified, verifyDrafts, verifyQuery } from '../verify/verify.ts';
-import { type Draft, type DraftTexts, readDraft, rejectDraft, YAML_FILE } from './draft.ts';
+import { type Draft, type DraftTexts, readDraft, rejectDraft } from './draft.ts';
 
 export interface CheckParts {
   readonly engine: Engine;
@@ -34,8 +34,7 @@ export async function checkDraft(
   const draft = readDraft(texts, registry.sources);
   const { engine, throwFailure } = createAuthorEngine(parts.engine, execution);
   if (draft.endpoint !== undefined) {
-    const unsaved = new Map([[YAML_FILE, texts.definition]]);
-    const searches = await verifySearches([draft.endpoint], unsaved);
+    const searches = verifySearches([draft.endpoint]);
     const { faults, columns } = await verifyQuery(engine, draft.endpoint, {
       sources: registry.sources,
       findOwnDisallowed: findForeign(registry),

@@ -86,22 +86,20 @@ function describeChange(now: KeptTexts, version: string): string {
 }
 
 /**
- * Rejects what is not a folder, and one whose files are links: a save would write elsewhere, or replace the link.
+ * Rejects links, and what is not a file or not the folder: a save would write elsewhere, or replace the link.
  *
  * @throws TailraceError `forbidden`
  */
-export async function rejectLinks(folder: string): Promise<void> {
-  const [place, ...files] = await Promise.all(
-    ['', YAML_FILE, SQL_FILE].map((name) => lstat(join(folder, name)).catch(() => undefined)),
-  );
-  const isOther = place?.isDirectory() === false; // such as a link to a folder
-  if (isOther || files.some((one) => one !== undefined && !one.isFile())) throw linked();
+export async function rejectLinks(name: string, files: readonly string[], folder?: string): Promise<void> {
+  const isOther = async (path: string, is: 'isFile' | 'isDirectory') =>
+    (await lstat(path).catch(() => undefined))?.[is]() === false;
+  const ofFiles = files.map((path) => isOther(path, 'isFile'));
+  const found = await Promise.all([...ofFiles, folder !== undefined && isOther(folder, 'isDirectory')]);
+  if (found.includes(true)) throw linked(name);
 }
 
-function linked(cause?: unknown): TailraceError {
-  const message =
-    `the endpoint's folder is a link or a file, or one of its files is a link; edit ${YAML_FILE} ` +
-    `and ${SQL_FILE} where they are`;
+function linked(name: string, cause?: unknown): TailraceError {
+  const message = `a file or the folder of ${name} is a link, or neither; edit the files where they are`;
   return new TailraceError('forbidden', message, { cause });
 }
 
@@ -208,7 +206,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Returns the error of a failed write as callers may read it: the cause has the path. */
 export function toSaveError(error: unknown, name: string): unknown {
-  if (error instanceof OutsideError) return linked(error);
+  if (error instanceof OutsideError) return linked(name, error);
   const { code = '' } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new TailraceError('overloaded', 'the disk is full; nothing was saved', { cause: error });

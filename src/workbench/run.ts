@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { TailraceError } from '../errors.ts';
 import { toChartViews, toParameterViews } from '../management/definitions.ts';
-import type { RunReport } from '../management/view.ts';
+import type { RunReport } from '../management/workbench-view.ts';
 import { type Format, NDJSON_FORMAT } from '../query/format.ts';
 import { parseParameters, type RawParameters } from '../query/parameters.ts';
 import { createQuestion } from '../query/question.ts';

@@ -4,19 +4,18 @@ import {
   type Copies,
   findCopies,
   isShippedDashboards,
-  keepFolders,
   needsCopy,
   type ReadFolders,
 } from '../definitions/folders.ts';
-import { readDefinitions } from '../definitions/read.ts';
 import { type Fault, InputError, TailraceError } from '../errors.ts';
 import { type AuditEntry, actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { findBelow } from '../lib/file.ts';
-import type { SavedEndpoint } from '../management/view.ts';
+import type { SavedEndpoint } from '../management/workbench-view.ts';
 import { type ExecutionOptions, getEndpoint } from './check.ts';
 import { complete, type DraftTexts, findLong, rejectDraft, SQL_FILE, YAML_FILE } from './draft.ts';
 import {
+  type KeptTexts,
   readTexts,
   rejectConflict,
   rejectLinks,
@@ -58,7 +57,7 @@ export function createSave(parts: SaveParts) {
     caller: Caller,
     execution: ExecutionOptions,
   ): Promise<SavedEndpoint> => {
-    rejectIfOff(parts);
+    rejectIfOff('endpoints', parts);
     const known = parts.registry.endpoints.find(({ name }) => name === request.name);
     const definition = complete(request.definition, {
       name: request.name,
@@ -71,10 +70,22 @@ export function createSave(parts: SaveParts) {
     if (endpoint.columns.length === 0) rejectDraft([NO_COLUMNS]);
     rejectTest(request);
     const { name } = endpoint; // the text's name, as it will be read again
-    const saved = { ...texts, name, version: request.version, test: request.test };
-    const version = await parts.edit((reload) => saveFiles(parts, saved, reload));
-    const detail = `${name} ${version}`;
-    await parts.audit({ action: 'saved', keyId: '', ...actorOf(caller), detail });
+    await writeServed(parts, {
+      ...{ noun: 'endpoint', name, version: request.version },
+      async place() {
+        rejectIfOff('endpoints', parts);
+        const served = parts.registry.endpoints.find((one) => one.name === name);
+        const base = served === undefined ? name : basename(dirname(served.file));
+        return { dir: parts.folders().endpointsDir, base };
+      },
+      async read(folder) {
+        await rejectLinks(name, [join(folder, YAML_FILE), join(folder, SQL_FILE)], folder);
+        return await readTexts(folder);
+      },
+      write: (folder) => writeTexts(folder, texts, { test: request.test }),
+    });
+    const version = versionOf(texts);
+    await parts.audit({ action: 'saved', keyId: '', ...actorOf(caller), detail: `${name} ${version}` });
     return { name, version, tests: await parts.runTests(name, execution) };
   };
 }
@@ -99,53 +110,46 @@ function rejectTest({ test, version }: SaveRequest): void {
   rejectDraft(findLong(TEST_FILE, test));
 }
 
-/** Checks the texts among all definitions, writes them, and has them served. @returns their version */
-async function saveFiles(
-  parts: SaveParts,
-  request: SaveRequest,
-  reload: () => Promise<void>,
-): Promise<string> {
-  rejectIfOff(parts); // a reload may have changed the folders
-  const { name, version, definition, sql, test } = request;
-  const texts = { definition, sql };
-  const known = parts.registry.endpoints.find((one) => one.name === name);
-  const folderName = known === undefined ? name : basename(dirname(known.file));
-  try {
-    const folder = await findBelow(parts.folders().endpointsDir, folderName);
-    await rejectLinks(folder);
-    rejectConflict({ noun: 'endpoint', name, version }, await readTexts(folder));
-    await checkAmongOthers(parts, folder, texts);
-    const takeBack = await writeTexts(folder, texts, { test });
-    await reload().catch(async (error: unknown) => {
-      await takeBack();
-      throw toReloadError(error, parts);
-    });
-  } catch (error) {
-    throw toSaveError(error, name);
-  }
-  return versionOf(texts);
+/** A definition that is to be written. */
+interface Written {
+  readonly noun: string;
+  readonly name: string;
+  /** The version of the texts that were read before; null: there was no such definition. */
+  readonly version: string | null;
+  /** Returns its folder and the name of its file or folder there. A reload may have changed both. */
+  readonly place: () => Promise<{ readonly dir: string; readonly base: string }>;
+  readonly read: (path: string) => Promise<KeptTexts | undefined>;
+  /** @returns a function that undoes it */
+  readonly write: (path: string) => Promise<() => Promise<void>>;
 }
 
-/** @throws TailraceError `invalid_definition`; `conflict` if other definitions have faults, so that none could be loaded */
-async function checkAmongOthers({ folders }: SaveParts, folder: string, texts: DraftTexts): Promise<void> {
-  const yaml = join(folder, YAML_FILE);
-  const sql = join(folder, SQL_FILE);
-  const unsaved = new Map([
-    [yaml, texts.definition],
-    [sql, texts.sql],
-  ]);
-  const { faults } = await readDefinitions(keepFolders(folders()), unsaved);
-  const own = faults.filter(({ file }) => file === yaml || file === sql);
-  rejectDraft(own.map((fault) => ({ ...fault, file: basename(fault.file) })));
-  const [other] = faults.toSorted((a, b) => a.file.localeCompare(b.file));
-  if (other === undefined) return;
-  const place = `${basename(dirname(other.file))}/${basename(other.file)}:${other.line}`;
-  const message = `nothing can be saved while another definition has faults: ${place}: ${other.message}`;
-  throw new TailraceError('conflict', inFolder(message, { folders }));
+/**
+ * Writes a definition and has it served with all others.
+ *
+ * @throws TailraceError `forbidden`, `conflict`, `invalid_definition`: then nothing has changed
+ */
+export function writeServed(
+  parts: Pick<SaveParts, 'edit' | 'folders'>,
+  { name, place, read, write, ...of }: Written,
+): Promise<void> {
+  return parts.edit(async (reload) => {
+    try {
+      const { dir, base } = await place();
+      const path = await findBelow(dir, base);
+      rejectConflict({ ...of, name }, await read(path));
+      const takeBack = await write(path);
+      await reload().catch(async (error: unknown) => {
+        await takeBack();
+        throw toReloadError(error, parts);
+      });
+    } catch (error) {
+      throw toSaveError(error, name);
+    }
+  });
 }
 
-/** The error of a rejected reload. The checks before have passed, so another file has changed meanwhile, or a source. */
-export function toReloadError(error: unknown, parts: Pick<SaveParts, 'folders'>): unknown {
+/** The error of a rejected reload. The definition passed its checks, so the fault is between several, or another's. */
+function toReloadError(error: unknown, parts: Pick<SaveParts, 'folders'>): unknown {
   if (!(error instanceof InputError)) return error;
   const faults = inFolder(error.faults.join('; '), parts);
   const message = `the definitions were rejected together, and nothing was saved: ${faults}`;

@@ -1,4 +1,4 @@
-import { lstat, mkdir } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Document, isSeq, parseDocument, YAMLMap, YAMLSeq } from 'yaml';
 import type { Endpoint } from '../definitions/endpoint.ts';
@@ -9,10 +9,10 @@ import { createSlots } from '../lib/abort.ts';
 import { findBelow } from '../lib/file.ts';
 import { EARLIEST_MICROS, LATEST_MICROS, MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
 import { parseExactJson } from '../lib/json.ts';
-import type { SavedEndpoint, SavedTest } from '../management/view.ts';
+import type { SavedEndpoint, SavedTest } from '../management/workbench-view.ts';
 import type { RawParameters } from '../query/parameters.ts';
 import type { ExecutionOptions } from './check.ts';
-import { readIfThere, replaceFiles, toSaveError } from './files.ts';
+import { readIfThere, rejectLinks, replaceFiles, toSaveError } from './files.ts';
 import type { SaveParts, TestRun } from './save.ts';
 import { inFolder, rejectIfOff, type WorkbenchParts } from './workbench.ts';
 
@@ -46,7 +46,7 @@ export async function addTest(
   request: AddTestRequest,
   { caller, execution }: { readonly caller: Caller; readonly execution: ExecutionOptions },
 ): Promise<SavedTest> {
-  rejectIfOff(parts);
+  rejectIfOff('endpoints', parts);
   const endpoint = parts.registry.getEndpoint(request.name);
   const { name } = endpoint;
   // Control characters would be printed. Not in the schema: without the flag `u` the pattern means something else to
@@ -128,15 +128,11 @@ async function writeCase(
   { name, file }: Endpoint,
   added: Case,
 ): Promise<void> {
-  rejectIfOff(parts); // a reload may have changed the folders
+  rejectIfOff('endpoints', parts); // a reload may have changed the folders
   try {
     const path = await findBelow(parts.folders().endpointsDir, `${basename(dirname(file))}/${RESULTS_FILE}`);
     await mkdir(dirname(path), { recursive: true });
-    if ((await lstat(path).catch(() => undefined))?.isFile() === false)
-      throw new TailraceError(
-        'forbidden',
-        `${RESULTS_FILE} of ${name} is a link or a folder; edit it where it is`,
-      );
+    await rejectLinks(name, [path]);
     const text = withCase(await readIfThere(path), added);
     await replaceFiles([[path, text]]);
   } catch (error) {

@@ -15,7 +15,7 @@ import { tableColumns } from '../engine/table.ts';
 import { TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { requireUnrestricted } from '../management/keys.ts';
-import type { EndpointFiles, WorkbenchView } from '../management/view.ts';
+import type { EndpointFiles, WorkbenchView } from '../management/workbench-view.ts';
 import { readTexts, versionOf } from './files.ts';
 import type { RunParts } from './run.ts';
 
@@ -42,43 +42,30 @@ export function requireAuthor(caller: Caller): void {
   });
 }
 
-/** Returns why endpoints cannot be saved here; `undefined` if they can. */
-export function findEditRefusal({
-  config,
-  folders,
-}: Pick<WorkbenchParts, 'config' | 'folders'>): string | undefined {
-  const off = findOff('endpoints', config);
-  if (off !== undefined) return off;
-  const read = folders();
-  if (!read.shipped.includes('endpointsDir') || findCopies(read) !== undefined) return undefined;
-  return (
-    'the endpoints are those that ship with Tailrace: start the service in a folder with your ' +
-    'own endpoints, as "tailrace init" creates it'
-  );
-}
+type Saving = Pick<WorkbenchParts, 'config' | 'folders'>;
 
-/** @throws TailraceError `forbidden` if nothing can be saved here */
-export function rejectIfOff(parts: Pick<WorkbenchParts, 'config' | 'folders'>): void {
-  const refusal = findEditRefusal(parts);
-  if (refusal !== undefined) throw new TailraceError('forbidden', refusal);
-}
-
-/** Returns why dashboards cannot be saved here; `undefined` if they can. */
-export function findDashboardRefusal({
-  config,
-  folders,
-}: Pick<WorkbenchParts, 'config' | 'folders'>): string | undefined {
-  const off = findOff('dashboards', config);
-  if (off !== undefined) return off;
+/** Returns why definitions of a kind cannot be saved here; `undefined` if they can. */
+export function findRefusal(
+  kind: 'endpoints' | 'alerts' | 'dashboards' | 'searches',
+  { config, folders }: Saving,
+): string | undefined {
+  if (config.editEndpoints === '0')
+    return `this service does not write ${kind}: copy the text into its file, or set TAILRACE_EDIT_ENDPOINTS=1`;
   const read = folders();
-  if (findDashboardTarget(read) === undefined)
+  if (kind === 'dashboards' && findDashboardTarget(read) === undefined)
     return 'no folder of dashboards is read with the endpoints of this service: set TAILRACE_DASHBOARDS_DIR';
-  if (findCopies(read) !== undefined) return undefined;
-  if (!read.shipped.includes('endpointsDir') || read.dashboardsDir === undefined) return undefined;
+  const canShip = kind === 'endpoints' || (kind === 'dashboards' && read.dashboardsDir !== undefined);
+  if (!canShip || !read.shipped.includes('endpointsDir') || findCopies(read) !== undefined) return undefined;
   return (
-    'the dashboards are those that ship with Tailrace: start the service in a folder with your ' +
+    `the ${kind} are those that ship with Tailrace: start the service in a folder with your ` +
     'own endpoints, as "tailrace init" creates it'
   );
+}
+
+/** @throws TailraceError `forbidden` if nothing of a kind can be saved here */
+export function rejectIfOff(kind: Parameters<typeof findRefusal>[0], parts: Saving): void {
+  const refusal = findRefusal(kind, parts);
+  if (refusal !== undefined) throw new TailraceError('forbidden', refusal);
 }
 
 const COPY_NOTICE =
@@ -86,14 +73,14 @@ const COPY_NOTICE =
   'of the data directory, and they are served from there from then on.';
 
 export async function describeWorkbench(parts: WorkbenchParts): Promise<WorkbenchView> {
-  const refusal = findEditRefusal(parts);
+  const ofKind = (kind: Parameters<typeof findRefusal>[0]) => ({ refusal: findRefusal(kind, parts) ?? null });
+  const { refusal } = ofKind('endpoints');
   return {
-    may_edit: refusal === undefined,
-    refusal: refusal ?? null,
+    ...{ may_edit: refusal === null, refusal },
     notice: needsCopy(parts.folders()) ? COPY_NOTICE : null,
-    alerts: { refusal: findAlertObstacle(parts.config) ?? null, receivers: [...parts.receivers()] },
-    dashboards: { refusal: findDashboardRefusal(parts) ?? null },
-    searches: { refusal: findOff('searches', parts.config) ?? null },
+    alerts: { ...ofKind('alerts'), receivers: [...parts.receivers()] },
+    dashboards: ofKind('dashboards'),
+    searches: ofKind('searches'),
     ...(await parts.readCatalogue()),
   };
 }
@@ -108,7 +95,12 @@ export async function readFiles(parts: WorkbenchParts, idOrName: string): Promis
   const texts = await readTexts(dirname(file));
   if (texts === undefined)
     throw new TailraceError('endpoint_not_found', `the files of ${name} were removed since it was loaded`);
-  return { name, ...texts, version: versionOf(texts), may_edit: findEditRefusal(parts) === undefined };
+  return {
+    name,
+    ...texts,
+    version: versionOf(texts),
+    may_edit: findRefusal('endpoints', parts) === undefined,
+  };
 }
 
 /** Removes paths of this machine; those in a folder of definitions begin there. */
@@ -119,17 +111,6 @@ export function inFolder(message: string, { folders }: Pick<WorkbenchParts, 'fol
     join(dir, sep),
   );
   return dirs.reduce((text, dir) => text.replaceAll(dir, ''), message);
-}
-
-/** Returns why alerts cannot be saved here; `undefined` if they can. */
-export function findAlertObstacle(config: Pick<Config, 'editEndpoints'>): string | undefined {
-  return findOff('alerts', config);
-}
-
-/** Returns why definitions cannot be saved if saving is off; `undefined` if it is on. @param nouns such as `alerts` */
-export function findOff(nouns: string, { editEndpoints }: Pick<Config, 'editEndpoints'>): string | undefined {
-  if (editEndpoints !== '0') return undefined;
-  return `this service does not write ${nouns}: copy the text into its file, or set TAILRACE_EDIT_ENDPOINTS=1`;
 }
 
 /** The names that an editor of drafts completes. */

@@ -6,7 +6,7 @@ import { createEvaluator, type EvaluatorOptions, lastTick } from '../../src/aler
 import { readEntry } from '../../src/alerts/history.ts';
 import { createOutbox } from '../../src/alerts/outbox.ts';
 import type { Outcome } from '../../src/alerts/state.ts';
-import { type Alert, createAlert } from '../../src/definitions/alert.ts';
+import { ALERTS, type Alert } from '../../src/definitions/alert.ts';
 import type { AlertStore } from '../../src/keys/alerts/alert-store.ts';
 import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -24,7 +24,12 @@ function alertOf(fields: Readonly<Record<string, unknown>> = {}): Alert {
     ...{ id: ID, name: 'failing', description: '', endpoint: 'failing.paths', every: 60, delay: 10 },
     ...{ when: 'rows', per: ['path'], text: '{{ path }} fails', to: ['ops', 'nobody'], ...fields },
   };
-  return createAlert({ file: 'a.yaml', text: '', value, fault: () => ({ file: '', line: 1, message: '' }) });
+  return ALERTS.create({
+    file: 'a.yaml',
+    text: '',
+    value,
+    fault: () => ({ file: '', line: 1, message: '' }),
+  });
 }
 
 const rows = (...paths: string[]): Outcome => ({

@@ -8,7 +8,7 @@ import { createOutbox } from '../../src/alerts/outbox.ts';
 import { SendError } from '../../src/alerts/receivers/receiver.ts';
 import { createDelivery } from '../../src/alerts/receivers/sender.ts';
 import type { Outcome } from '../../src/alerts/state.ts';
-import { createAlert } from '../../src/definitions/alert.ts';
+import { ALERTS } from '../../src/definitions/alert.ts';
 import { type AlertStore, createAlertStore } from '../../src/keys/alerts/alert-store.ts';
 import { type ControlDatabase, createSchema, type Statement } from '../../src/keys/database.ts';
 import { createAlertModel, type Seen, WHOLE } from '../../trial/alerts/model.ts';
@@ -140,7 +140,7 @@ async function tryAll(rules: Rules, ticks: readonly Tick[]): Promise<void> {
       ...{ ...rules, ...edited },
     };
     const fault = () => ({ file: '', line: 1, message: '' });
-    return createAlert({ file: 'a.yaml', text: '', value, fault });
+    return ALERTS.create({ file: 'a.yaml', text: '', value, fault });
   };
   const start = () =>
     createEvaluator({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Evaluate } from '../../src/alerts/evaluate.ts';
 import { replay } from '../../src/alerts/replay.ts';
-import { createAlert } from '../../src/definitions/alert.ts';
+import { ALERTS } from '../../src/definitions/alert.ts';
 
 const MINUTE_MS = 60_000;
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
@@ -10,7 +10,7 @@ const value = {
   ...{ every: 60, delay: 10, for: 60, when: 'rows', per: ['path'], text: '{{ path }} fails', to: ['ops'] },
 };
 const fault = () => ({ file: '', line: 1, message: '' });
-const alert = createAlert({ file: 'a.yaml', text: '', value, fault });
+const alert = ALERTS.create({ file: 'a.yaml', text: '', value, fault });
 const { signal } = new AbortController();
 
 /** An alert whose path fails from the fourth minute before the present to the second. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { toChart } from '../../console/src/page/alerts/chart.ts';
 import { newAlert } from '../../console/src/page/workbench/definition.ts';
-import { checkAlert } from '../../src/definitions/alert.ts';
+import { ALERTS } from '../../src/definitions/alert.ts';
 import { parseYaml } from '../../src/definitions/yaml-file.ts';
 import type { EndpointView } from '../../src/management/view.ts';
 
@@ -20,7 +20,7 @@ test('a new alert begins with a file that has no fault of its own, and names wha
   const served = { taken: ['failing.paths'], receivers: ['ops', 'on-call'] };
   const text = newAlert(ENDPOINT, given, served);
   const file = parseYaml('alert.yaml', `id: 024178ca-654c-4381-b4fc-e4b5ab01fde7\n${text}`);
-  expect(Array.isArray(file) ? file : checkAlert(file)).toEqual([]);
+  expect(Array.isArray(file) ? file : ALERTS.check(file)).toEqual([]);
   expect(parse(text)).toMatchObject({
     ...{ name: 'failing.paths.2', endpoint: 'failing.paths', parameters: { project: 'aurora' } },
     ...{ every: 60, when: { column: 'failures', above: 0 }, to: ['ops'] },

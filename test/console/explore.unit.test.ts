@@ -13,7 +13,7 @@ import {
 } from '../../console/src/page/explore/saved-search.ts';
 import { resolveSearch, searchPath } from '../../console/src/page/explore/search/search.ts';
 import { planCounts, planSlices } from '../../console/src/page/explore/search/slice.ts';
-import { checkSavedSearch, createSavedSearch } from '../../src/definitions/saved-search.ts';
+import { SAVED_SEARCHES } from '../../src/definitions/saved-search.ts';
 import { parseYaml } from '../../src/definitions/yaml-file.ts';
 import { parseSearch } from '../../src/search/parse.ts';
 import { runs } from '../support/property.ts';
@@ -65,9 +65,9 @@ test('a search of the team is a file that the service reads, without what is of 
   const text = `id: ${id}\nname: ${slugOf(title)}\n${formatTeamSearch(title, address.toString())}`;
   const file = parseYaml('search.yaml', text);
   if (!('value' in file)) throw new Error(JSON.stringify(file));
-  expect(checkSavedSearch(file)).toEqual([]);
+  expect(SAVED_SEARCHES.check(file)).toEqual([]);
   for (const name of ['live', 'at']) address.delete(name);
-  expect(createSavedSearch(file)).toMatchObject({
+  expect(SAVED_SEARCHES.create(file)).toMatchObject({
     name: 'cafe-fails',
     title,
     search: Object.fromEntries(address),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
-import type { EndpointView, Me, Overview, Projects } from '../../src/management/view.ts';
+import type { Overview } from '../../src/management/admin-view.ts';
+import type { EndpointView, Me, Projects } from '../../src/management/view.ts';
 import { expectError, get } from '../support/http.ts';
 import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
 import { PUBLIC_KEY } from '../support/service.ts';

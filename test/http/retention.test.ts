@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Overview } from '../../src/management/view.ts';
+import type { Overview } from '../../src/management/admin-view.ts';
 import { copyFewDefinitions } from '../support/definitions.ts';
 import { get, readMetric } from '../support/http.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import type { SearchDraftView } from '../../src/management/view.ts';
+import type { SearchDraftView } from '../../src/management/workbench-view.ts';
 import { expectError, get } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
 import { runs, sample } from '../support/property.ts';

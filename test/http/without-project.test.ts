@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Overview } from '../../src/management/view.ts';
+import type { Overview } from '../../src/management/admin-view.ts';
 import { get, readMetric } from '../support/http.ts';
 import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
 import { startTestService } from '../support/service.ts';

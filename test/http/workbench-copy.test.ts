@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { packagePath } from '../../src/lib/file.ts';
-import type { EndpointFiles, WorkbenchView } from '../../src/management/view.ts';
+import type { EndpointFiles, WorkbenchView } from '../../src/management/workbench-view.ts';
 import { createService } from '../../src/service/service.ts';
 import { get } from '../support/http.ts';
 import { post } from '../support/ingest.ts';

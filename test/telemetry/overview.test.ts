@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import type { Overview } from '../../src/management/view.ts';
+import type { Overview } from '../../src/management/admin-view.ts';
 import { get, QUERY_PATH, readMetric } from '../support/http.ts';
 import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
 import { startTestService } from '../support/service.ts';

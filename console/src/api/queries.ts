@@ -6,17 +6,17 @@ import {
   useQuery,
 } from '@tanstack/react-query';
 import { useRef } from 'react';
+import type { Overview } from '../../../src/management/admin-view.ts';
 import type { AlertView } from '../../../src/management/alert-view.ts';
 import type { DashboardSummary } from '../../../src/management/dashboard-view.ts';
 import type {
   EndpointView,
-  Overview,
   Projects,
   SavedSearchView,
   SearchSource,
   SourceView,
-  WorkbenchView,
 } from '../../../src/management/view.ts';
+import type { WorkbenchView } from '../../../src/management/workbench-view.ts';
 import { ApiError, type Client, type Needs, useClient } from './client.ts';
 
 /** One path of the API that several parts of the console read; the path is its key in the cache. */

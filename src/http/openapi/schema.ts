@@ -14,10 +14,12 @@ export function list(items: unknown): Schema {
   return { type: 'array', items };
 }
 
-/** Converts a TypeBox schema to plain JSON Schema: without `expected`, our annotation for error messages. */
+/** Converts a TypeBox schema to plain JSON Schema: without our annotations for error messages (lib/schema.ts). */
 export function plain(schema: unknown): Schema {
+  const isOurs = (key: string, value: unknown) =>
+    /^(?:expected|unit)$/.test(key) && typeof value === 'string';
   return JSON.parse(
-    JSON.stringify(schema, (key, value) => (key === 'expected' ? undefined : value)),
+    JSON.stringify(schema, (key, value) => (isOurs(key, value) ? undefined : value)),
   ) as Schema;
 }
 

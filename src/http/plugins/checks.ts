@@ -3,6 +3,7 @@ import type { ErrorObject } from 'ajv';
 import type { FastifyRequest, FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { invalidRequest, TailraceError } from '../../errors.ts';
+import { expectedOf } from '../../lib/schema.ts';
 import { compileSchema } from '../../lib/schema-check.ts';
 import { describeUndeclared, findUndeclared, invalidParameters } from '../../query/parameters.ts';
 import { hasBody, hasLength } from '../listener.ts';
@@ -70,12 +71,8 @@ function rejectsUnknown<Parts>({ operation, scopes }: Route<Parts>): boolean {
   return !scopes.includes('ingest');
 }
 
-/**
- * The part of a schema that is read here. `expected` is our own annotation, as in the definitions: the end of the
- * sentence "must be …".
- */
+/** The part of a schema that is read here. */
 interface ReadSchema {
-  readonly expected?: string;
   readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
 }
 
@@ -118,5 +115,7 @@ function describe({ keyword, parentSchema, message = 'is wrong' }: ErrorObject):
   if (keyword === 'additionalProperties')
     return `is not known; known here: ${Object.keys(parent.properties ?? {}).join(', ')}`;
   if (keyword === 'required') return 'is missing';
-  return parent.expected === undefined ? message : `must be ${parent.expected}`;
+  const expected = expectedOf(parent);
+  if (expected === undefined) return message;
+  return `must be ${expected === 'a map of fields' ? 'an object' : expected}`;
 }

@@ -4,8 +4,8 @@ import type { Engine } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
 import { isListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
+import type { Notice } from '../../management/admin-view.ts';
 import { visibleEndpoints } from '../../management/definitions.ts';
-import type { Notice } from '../../management/view.ts';
 import { COMPRESS, chooseEncoding } from '../../serve/resolve.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { object, type Schema } from '../openapi/schema.ts';
@@ -60,10 +60,7 @@ const READY: Schema = {
 /** Serves what supervisors, Prometheus and clients of the API read about the service. */
 export const aboutRoutes: RouteGroup<AboutParts> = {
   routes: [
-    defineRoute({
-      method: 'GET',
-      path: '/health',
-      scopes: 'none',
+    defineRoute('GET /health', 'none', {
       summary: 'Whether the service works',
       operation: { id: 'get_health', tag: 'service' },
       answer: { 200: json('The service works.', object({ status: { const: 'ok' } })) },
@@ -74,10 +71,8 @@ export const aboutRoutes: RouteGroup<AboutParts> = {
         return { status: 'ok' };
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/ready',
-      scopes: 'none', // so no notice names a source
+    defineRoute('GET /ready', 'none', {
+      // so no notice names a source
       summary: 'Whether calls are served',
       operation: { id: 'get_ready', tag: 'service' },
       answer: { 200: json('Calls are served; lists the problems that an operator has to solve.', READY) },
@@ -92,10 +87,8 @@ export const aboutRoutes: RouteGroup<AboutParts> = {
         };
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/metrics',
-      scopes: ['manage', 'metrics'], // metrics name every endpoint and its use
+    defineRoute('GET /metrics', ['manage', 'metrics'], {
+      // metrics name every endpoint and its use
       summary: 'Metrics in Prometheus’ format',
       operation: { id: 'get_metrics', tag: 'service' },
       answer: {
@@ -106,10 +99,7 @@ export const aboutRoutes: RouteGroup<AboutParts> = {
         return await metrics.render(findShown(registry, getCaller(request)));
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/openapi.json',
-      scopes: 'optional',
+    defineRoute('GET /openapi.json', 'optional', {
       summary: 'The OpenAPI document, with the endpoints that the key may read',
       operation: { id: 'get_openapi', tag: 'service' },
       answer: { 200: json('An OpenAPI 3.1 document.', { type: 'object' }) },

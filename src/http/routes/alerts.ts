@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { closed, wholeNumber } from '../../lib/schema.ts';
 import type { AlertTests } from '../../management/alert-test.ts';
 import {
   ALERT,
@@ -10,11 +11,11 @@ import {
 } from '../../management/alert-view.ts';
 import { type AlertParts, listAlertHistory, listAlerts, readAlert } from '../../management/alerts.ts';
 import { endSilence, NEW_SILENCE, silenceAlert } from '../../management/silences.ts';
-import { type TryAlertParts, tryAlertDraft } from '../../workbench/alert.ts';
+import { type TryAlertParts, tryAlertDraft } from '../../workbench/definition-file.ts';
 import { requireAuthor } from '../../workbench/workbench.ts';
 import { list, object } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
-import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
+import { defineRoute, json, jsonBody, pageQuery, type RouteGroup } from '../route.ts';
 import { describeRun } from './query.ts';
 
 export interface AlertRouteParts extends AlertParts, TryAlertParts {
@@ -22,71 +23,31 @@ export interface AlertRouteParts extends AlertParts, TryAlertParts {
   readonly alertTests: AlertTests;
 }
 
-const ENTRIES_MAX = 1_000;
-
-const SINCE_MAX = 365 * 86_400;
-const REPLAY = Type.Object(
-  {
-    since_seconds: Type.Integer({
-      minimum: 1,
-      maximum: SINCE_MAX,
-      description: 'How far it goes back.',
-      expected: `a whole number of seconds from 1 to ${SINCE_MAX}`,
-    }),
-  },
-  { additionalProperties: false, expected: 'an object' },
-);
-
-const DRAFT = Type.Object(
-  { definition: Type.String({ expected: 'a string' }) },
-  { additionalProperties: false, expected: 'an object' },
-);
+const REPLAY = closed({
+  since_seconds: wholeNumber(365 * 86_400, { unit: 'seconds', description: 'How far it goes back.' }),
+});
 
 /** Alerts of the endpoints that a key may read: src/management/alerts.ts. */
 export const alertRoutes: RouteGroup<AlertRouteParts> = {
   bodyBytesMax: 512 * 1024, // a text of 64 KiB in JSON
   routes: [
-    defineRoute({
-      method: 'GET',
-      path: '/api/alerts',
-      scopes: ['query'],
+    defineRoute('GET /api/alerts', ['query'], {
       summary: 'Alerts of the endpoints that the key may read, with their states',
       operation: { id: 'list_alerts', tag: 'console' },
       answer: { 200: json('The present state.', object({ result: list(ALERT) })) },
       handle: async (parts: AlertParts, request) => ({ result: await listAlerts(parts, getCaller(request)) }),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/alerts/:name',
-      scopes: ['query'],
+    defineRoute('GET /api/alerts/:name', ['query'], {
       summary: 'One alert, with what its evaluations saw in the last day',
       operation: { id: 'get_alert', tag: 'console' },
       answer: { 200: json('The present state.', ALERT_DETAIL) },
       errors: ['not_found'],
       handle: (parts: AlertParts, request) => readAlert(parts, getCaller(request), request.params.name),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/alerts/:name/history',
-      scopes: ['query'],
+    defineRoute('GET /api/alerts/:name/history', ['query'], {
       summary: 'What happened to an alert, newest first, for 90 days',
       operation: { id: 'list_alert_history', tag: 'console' },
-      query: Type.Object({
-        limit: Type.Integer({
-          minimum: 1,
-          maximum: ENTRIES_MAX,
-          default: 100,
-          description: 'Entries.',
-          expected: `a whole number from 1 to ${ENTRIES_MAX}`,
-        }),
-        before: Type.Optional(
-          Type.String({
-            maxLength: 100,
-            description: 'Id of the last one seen.',
-            expected: 'the id of the last one seen',
-          }),
-        ),
-      }),
+      query: Type.Object(pageQuery({ maxLength: 100, expected: 'the id of the last one seen' })),
       answer: { 200: json('A page.', object({ result: list(ALERT_ENTRY) })) },
       errors: ['not_found'],
       handle: async (parts: AlertParts, request) => ({
@@ -96,10 +57,7 @@ export const alertRoutes: RouteGroup<AlertRouteParts> = {
         }),
       }),
     }),
-    defineRoute({
-      method: 'POST',
-      path: '/api/alerts/:name/silences',
-      scopes: ['manage'],
+    defineRoute('POST /api/alerts/:name/silences', ['manage'], {
       summary: 'Stop the messages of an alert until an instant; what fires then is sent',
       operation: { id: 'silence_alert', tag: 'console' },
       body: jsonBody(NEW_SILENCE, {
@@ -110,10 +68,7 @@ export const alertRoutes: RouteGroup<AlertRouteParts> = {
       handle: (parts: AlertParts, request) =>
         silenceAlert(parts, getCaller(request), { name: request.params.name, ...request.body }),
     }),
-    defineRoute({
-      method: 'DELETE',
-      path: '/api/alerts/:name/silences/:id',
-      scopes: ['manage'],
+    defineRoute('DELETE /api/alerts/:name/silences/:id', ['manage'], {
       summary: 'End a silence early',
       operation: { id: 'end_silence', tag: 'console' },
       answer: { 204: { description: 'Ended.' } },
@@ -123,10 +78,7 @@ export const alertRoutes: RouteGroup<AlertRouteParts> = {
         return reply.send();
       },
     }),
-    defineRoute({
-      method: 'POST',
-      path: '/api/alerts/:name/test',
-      scopes: ['manage'],
+    defineRoute('POST /api/alerts/:name/test', ['manage'], {
       summary: 'Send the receivers of an alert a test message',
       operation: { id: 'test_alert', tag: 'console' },
       answer: { 200: json('For each receiver whether it has accepted the message.', ALERT_TEST) },
@@ -134,10 +86,7 @@ export const alertRoutes: RouteGroup<AlertRouteParts> = {
       handle: ({ alertTests }: AlertRouteParts, request, reply) =>
         alertTests.test(getCaller(request), request.params.name, describeRun(request, reply).signal),
     }),
-    defineRoute({
-      method: 'POST',
-      path: '/api/alerts/:name/replay',
-      scopes: ['manage'],
+    defineRoute('POST /api/alerts/:name/replay', ['manage'], {
       summary: 'When an alert would have fired in the time before now; sends nothing',
       operation: { id: 'replay_alert', tag: 'console' },
       body: jsonBody(REPLAY, { example: { since_seconds: 86_400 } }),
@@ -149,14 +98,13 @@ export const alertRoutes: RouteGroup<AlertRouteParts> = {
         return alertTests.replay(getCaller(request), asked, describeRun(request, reply).signal);
       },
     }),
-    defineRoute({
-      method: 'POST',
-      path: '/api/workbench/alerts/try',
-      scopes: ['manage'],
+    defineRoute('POST /api/workbench/alerts/try', ['manage'], {
       refuse: requireAuthor,
       summary: 'When the alert of a text would have fired in the last week; sends nothing',
       operation: { id: 'try_alert', tag: 'console' },
-      body: jsonBody(DRAFT, { example: { definition: 'name: checkout.errors\n…' } }),
+      body: jsonBody(closed({ definition: Type.String() }), {
+        example: { definition: 'name: checkout.errors\n…' },
+      }),
       answer: { 200: json('What it would have sent.', ALERT_REPLAY) },
       errors: ['invalid_definition', 'rate_limited'],
       handle: (parts: AlertRouteParts, request, reply) =>

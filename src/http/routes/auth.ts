@@ -2,8 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Config } from '../../config/config.ts';
 import { TailraceError } from '../../errors.ts';
+import { orNull } from '../../lib/schema.ts';
 import { describeMe, endSession, listSessions, type SessionParts } from '../../management/sessions.ts';
-import { ME, orNull, SESSION, SIGN_IN } from '../../management/view.ts';
+import { ME, SESSION, SIGN_IN } from '../../management/view.ts';
 import {
   type Ambient,
   type Cookies,

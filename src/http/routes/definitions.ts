@@ -25,10 +25,7 @@ export interface DefinitionParts {
 /** Serves the definitions and projects that a key may know of. */
 export const definitionRoutes: RouteGroup<DefinitionParts> = {
   routes: [
-    defineRoute({
-      method: 'GET',
-      path: '/api/endpoints',
-      scopes: ['query', 'manage'],
+    defineRoute('GET /api/endpoints', ['query', 'manage'], {
       summary: 'Definitions of the endpoints that the key may know of',
       operation: { id: 'list_endpoints', tag: 'console' },
       answer: { 200: json('The present state.', object({ result: list(ENDPOINT) })) },
@@ -38,10 +35,7 @@ export const definitionRoutes: RouteGroup<DefinitionParts> = {
         return { result: endpoints.map((endpoint) => toEndpointView(endpoint, caller, registry.sources)) };
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/sources',
-      scopes: ['ingest', 'manage'],
+    defineRoute('GET /api/sources', ['ingest', 'manage'], {
       summary: 'Definitions of the sources that the key may know of',
       operation: {
         id: 'list_sources',
@@ -54,10 +48,7 @@ export const definitionRoutes: RouteGroup<DefinitionParts> = {
         return studio ? result : { result };
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/backends',
-      scopes: SCOPES,
+    defineRoute('GET /api/backends', SCOPES, {
       summary: 'Log drains for Supabase Studio, with `TAILRACE_STUDIO=1`: none',
       errors: ['not_found'],
       handle: async ({ studio }: DefinitionParts) => {
@@ -65,10 +56,7 @@ export const definitionRoutes: RouteGroup<DefinitionParts> = {
         throw new TailraceError('not_found', 'this path is served only with TAILRACE_STUDIO=1');
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/projects',
-      scopes: ['query'],
+    defineRoute('GET /api/projects', ['query'], {
       summary: 'Projects that have events and that the key may read',
       operation: { id: 'list_projects', tag: 'console' },
       answer: { 200: json('The present state.', PROJECTS) },
@@ -80,10 +68,7 @@ export const definitionRoutes: RouteGroup<DefinitionParts> = {
 /** Dashboards with the panels of the endpoints that a key may call: src/management/dashboards.ts. */
 export const dashboardRoutes: RouteGroup<DashboardParts> = {
   routes: [
-    defineRoute({
-      method: 'GET',
-      path: '/api/dashboards',
-      scopes: ['query'],
+    defineRoute('GET /api/dashboards', ['query'], {
       summary: 'Dashboards of which the key sees a panel',
       operation: { id: 'list_dashboards', tag: 'console' },
       answer: { 200: json('The present state.', object({ result: list(DASHBOARD_SUMMARY) })) },
@@ -91,10 +76,7 @@ export const dashboardRoutes: RouteGroup<DashboardParts> = {
         result: listDashboards(parts, getCaller(request)),
       }),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/dashboards/:name',
-      scopes: ['query'],
+    defineRoute('GET /api/dashboards/:name', ['query'], {
       summary: 'One dashboard, with the panels of the endpoints that the key may call',
       operation: { id: 'get_dashboard', tag: 'console' },
       answer: { 200: json('The present state.', DASHBOARD) },

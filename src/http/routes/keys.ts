@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { oneOf } from '../../lib/schema.ts';
 import { KEY_CHANGE, NEW_KEY, ROTATION, toEntryView } from '../../management/key-view.ts';
 import {
   changeKey,
@@ -15,44 +16,22 @@ import { mintToken, NEW_TOKEN, requireKey } from '../../management/tokens.ts';
 import { CREATED_KEY, KEY, KEY_ENTRY, TOKEN } from '../../management/view.ts';
 import { list, object } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
-import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
+import { defineRoute, json, jsonBody, pageQuery, type RouteGroup } from '../route.ts';
 
-const LIMIT_MAX = 1_000;
-const LIMIT = Type.Integer({
-  minimum: 1,
-  maximum: LIMIT_MAX,
-  default: 100,
-  description: 'Number of entries.',
-  expected: `a whole number from 1 to ${LIMIT_MAX}`,
-});
-const BEFORE = 'Id of the last one seen.';
 const KEYS_QUERY = Type.Object({
-  limit: LIMIT,
-  before: Type.Optional(
-    Type.String({ maxLength: 100, description: BEFORE, expected: 'the id of the last one seen' }),
-  ),
-  state: Type.Enum([...KEY_STATES], {
-    type: 'string',
-    default: 'all',
+  ...pageQuery({ maxLength: 100, expected: 'the id of the last one seen' }),
+  state: oneOf(KEY_STATES, {
+    ...{ type: 'string', default: 'all' },
     description: '`active`: neither revoked nor expired; `ended`: the others.',
-    expected: `one of ${KEY_STATES.join(', ')}`,
   }),
 });
-const LOG_QUERY = Type.Object({
-  limit: LIMIT,
-  before: Type.Optional(
-    Type.String({ pattern: '^[1-9]\\d{0,14}$', description: BEFORE, expected: 'the id of an entry' }),
-  ),
-});
+const LOG_QUERY = Type.Object(pageQuery({ pattern: '^[1-9]\\d{0,14}$', expected: 'the id of an entry' }));
 
 /** Keys, for callers with the scope `manage`: src/management/keys.ts. */
 export const keyRoutes: RouteGroup<KeyParts> = {
   bodyBytesMax: 256 * 1024, // far above a key with every list as long as it may be
   routes: [
-    defineRoute({
-      method: 'GET',
-      path: '/api/keys',
-      scopes: ['manage'],
+    defineRoute('GET /api/keys', ['manage'], {
       summary: 'List keys, newest first',
       operation: { id: 'list_keys', tag: 'keys' },
       query: KEYS_QUERY,
@@ -61,10 +40,7 @@ export const keyRoutes: RouteGroup<KeyParts> = {
         result: await listKeys(parts, getCaller(request), request.query),
       }),
     }),
-    defineRoute({
-      method: 'POST',
-      path: '/api/keys',
-      scopes: ['manage'],
+    defineRoute('POST /api/keys', ['manage'], {
       summary: 'Create a key',
       operation: { id: 'make_key', tag: 'keys' },
       body: jsonBody(NEW_KEY, {
@@ -73,20 +49,14 @@ export const keyRoutes: RouteGroup<KeyParts> = {
       answer: { 201: json('The key, shown only once.', CREATED_KEY) },
       handle: (parts: KeyParts, request) => createKey(parts, getCaller(request), request.body),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/keys/:id',
-      scopes: ['manage'],
+    defineRoute('GET /api/keys/:id', ['manage'], {
       summary: 'One key',
       operation: { id: 'get_key', tag: 'keys' },
       answer: { 200: json('The key.', KEY) },
       errors: ['not_found'],
       handle: (parts: KeyParts, request) => readKey(parts, getCaller(request), request.params.id),
     }),
-    defineRoute({
-      method: 'PATCH',
-      path: '/api/keys/:id',
-      scopes: ['manage'],
+    defineRoute('PATCH /api/keys/:id', ['manage'], {
       summary: 'Change a key',
       operation: { id: 'change_key', tag: 'keys' },
       body: jsonBody(KEY_CHANGE, { example: { rate: { per_second: 10 } } }),
@@ -95,20 +65,14 @@ export const keyRoutes: RouteGroup<KeyParts> = {
       handle: (parts: KeyParts, request) =>
         changeKey(parts, getCaller(request), { id: request.params.id, body: request.body }),
     }),
-    defineRoute({
-      method: 'DELETE',
-      path: '/api/keys/:id',
-      scopes: ['manage'],
+    defineRoute('DELETE /api/keys/:id', ['manage'], {
       summary: 'Revoke a key',
       operation: { id: 'revoke_key', tag: 'keys' },
       answer: { 200: json('The key.', KEY) },
       errors: ['not_found'],
       handle: (parts: KeyParts, request) => revokeKey(parts, getCaller(request), request.params.id),
     }),
-    defineRoute({
-      method: 'POST',
-      path: '/api/keys/:id/rotate',
-      scopes: ['manage'],
+    defineRoute('POST /api/keys/:id/rotate', ['manage'], {
       summary: 'Create a successor of a key',
       operation: { id: 'rotate_key', tag: 'keys' },
       body: jsonBody(ROTATION, { example: { overlap_seconds: 3600 }, required: false }),
@@ -119,10 +83,7 @@ export const keyRoutes: RouteGroup<KeyParts> = {
         return rotateKey(parts, getCaller(request), { id: request.params.id, overlapSeconds });
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/keys/log',
-      scopes: ['manage'],
+    defineRoute('GET /api/keys/log', ['manage'], {
       summary: 'The audit trail, newest first',
       operation: { id: 'list_key_log', tag: 'keys' },
       query: LOG_QUERY,
@@ -143,10 +104,7 @@ export const keyRoutes: RouteGroup<KeyParts> = {
 export const tokenRoutes: RouteGroup<KeyParts> = {
   bodyBytesMax: 64 * 1024,
   routes: [
-    defineRoute({
-      method: 'POST',
-      path: '/api/tokens',
-      scopes: ['query', 'manage'],
+    defineRoute('POST /api/tokens', ['query', 'manage'], {
       summary: 'Sign a token for a front end',
       operation: { id: 'make_token', tag: 'keys' },
       body: jsonBody(NEW_TOKEN, {

@@ -31,31 +31,27 @@ const NEW_BACKUP = Type.Object({ dir: Type.String(), base: Type.Optional(Type.St
 /** The commands of the shell on this machine, whose key only they have: cli/local-service.ts. */
 export const localRoutes: RouteGroup<LocalParts> = {
   routes: [
-    defineRoute({
-      ...{ method: 'POST', path: '/api/local/reload', summary: 'tailrace reload' },
-      ...{ scopes: ['manage'], refuse: requireLocal, body: NO_BODY },
+    defineRoute('POST /api/local/reload', ['manage'], {
+      ...{ summary: 'tailrace reload', refuse: requireLocal, body: NO_BODY },
       handle: async ({ actions }: LocalParts) => await actions?.reload(),
     }),
-    defineRoute({
-      ...{ method: 'POST', path: '/api/local/stop', summary: 'tailrace stop' },
-      ...{ scopes: ['manage'], refuse: requireLocal, body: NO_BODY },
+    defineRoute('POST /api/local/stop', ['manage'], {
+      ...{ summary: 'tailrace stop', refuse: requireLocal, body: NO_BODY },
       async handle({ actions }: LocalParts) {
         setImmediate(() => actions?.stop()); // once the response is sent
         return { pid: process.pid };
       },
     }),
-    defineRoute({
-      ...{ method: 'POST', path: '/api/local/backups', summary: 'tailrace backup' },
-      ...{ scopes: ['manage'], refuse: requireLocal, body: jsonBody(NEW_BACKUP, { example: {} }) },
+    defineRoute('POST /api/local/backups', ['manage'], {
+      ...{ summary: 'tailrace backup', refuse: requireLocal, body: jsonBody(NEW_BACKUP, { example: {} }) },
       async handle({ engine }: LocalParts, request, reply) {
         request.socket.setTimeout(0); // a deletion takes longer than an idle connection lives
         const { dir, base } = request.body;
         return { id: await startBackup(engine, { dir, base, signal: describeRun(request, reply).signal }) };
       },
     }),
-    defineRoute({
-      ...{ method: 'GET', path: '/api/local/backups/:id', summary: 'Progress of a backup' },
-      ...{ scopes: ['manage'], refuse: requireLocal },
+    defineRoute('GET /api/local/backups/:id', ['manage'], {
+      ...{ summary: 'Progress of a backup', refuse: requireLocal },
       handle: async ({ engine }: LocalParts, { params }): Promise<BackupState> =>
         await readBackup(engine, params.id),
     }),
@@ -72,10 +68,7 @@ function requireLocal({ keyId }: Caller): void {
 export const deletionRoutes: RouteGroup<DeletionParts> = {
   bodyBytesMax: 64 * 1024,
   routes: [
-    defineRoute({
-      method: 'POST',
-      path: '/api/deletions',
-      scopes: ['manage'],
+    defineRoute('POST /api/deletions', ['manage'], {
       summary: 'Delete events for good',
       operation: { id: 'delete_events', tag: 'events' },
       body: jsonBody(NEW_DELETION, {
@@ -90,10 +83,7 @@ export const deletionRoutes: RouteGroup<DeletionParts> = {
       handle: async (parts: DeletionParts, request, reply) =>
         send(reply, await startDeletion(parts, getCaller(request), request.body)),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/deletions/:id',
-      scopes: ['manage'],
+    defineRoute('GET /api/deletions/:id', ['manage'], {
       summary: 'Progress of a deletion',
       operation: { id: 'get_deletion', tag: 'events' },
       answer: { 200: json('Ended.', DELETION), 202: json('Still being deleted.', DELETION) },

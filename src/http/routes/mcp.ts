@@ -16,10 +16,7 @@ export const mcpRoutes: RouteGroup<McpParts> = {
     app.addHook('onRequest', (request, _reply, done) => done(findOriginFault(request, config.corsOrigins)));
   },
   routes: [
-    defineRoute({
-      method: 'POST',
-      path: '/mcp',
-      scopes: ['query'],
+    defineRoute('POST /mcp', ['query'], {
       summary: '[Endpoints as tools for agents](agents.md) (Model Context Protocol)',
       body: { required: true, content: {} }, // checked by the SDK
       handle: answerMessage,

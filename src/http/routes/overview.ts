@@ -7,9 +7,15 @@ import type { StoreSizes } from '../../engine/store-state.ts';
 import type { Committer } from '../../ingest/committer.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { listRejectedEvents, listRejectedRequests, type RejectionParts } from '../../management/admin.ts';
-import { REJECTED_EVENTS, REJECTED_REQUESTS } from '../../management/admin-view.ts';
+import {
+  type Notice,
+  OVERVIEW,
+  type Overview,
+  REJECTED_EVENTS,
+  REJECTED_REQUESTS,
+  type SourceState,
+} from '../../management/admin-view.ts';
 import { visibleEndpoints, visibleSources } from '../../management/definitions.ts';
-import { type Notice, OVERVIEW, type Overview, type SourceState } from '../../management/view.ts';
 import { SEARCH } from '../../search/search.ts';
 import type { Traffic, TrafficNow } from '../../telemetry/traffic.ts';
 import { getCaller } from '../plugins/auth.ts';
@@ -36,10 +42,7 @@ export interface OverviewParts {
  */
 export const overviewRoutes: RouteGroup<OverviewParts> = {
   routes: [
-    defineRoute({
-      method: 'GET',
-      path: '/api/overview',
-      scopes: ['manage'],
+    defineRoute('GET /api/overview', ['manage'], {
       summary: 'Live numbers of endpoints, sources, engine and store',
       operation: { id: 'get_overview', tag: 'console' },
       answer: { 200: json('The present state.', OVERVIEW) },
@@ -123,22 +126,16 @@ function sum(states: readonly SourceState[], of: 'rows' | 'bytes'): number {
   return states.reduce((total, state) => total + state[of], 0);
 }
 
-const common = { method: 'GET', scopes: ['manage'] } as const;
-
 /** Serves what an operator looks after. Limited keys see only what belongs to their projects, sources and keys. */
 export const adminRoutes: RouteGroup<RejectionParts> = {
   routes: [
-    defineRoute({
-      ...common,
-      path: '/api/rejected-requests',
+    defineRoute('GET /api/rejected-requests', ['manage'], {
       summary: 'Requests that were rejected since the start, with their addresses',
       operation: { id: 'list_rejected_requests', tag: 'console' },
       answer: { 200: json('At most 200 kinds of each code.', REJECTED_REQUESTS) },
       handle: (parts: RejectionParts, request) => listRejectedRequests(parts, getCaller(request)),
     }),
-    defineRoute({
-      ...common,
-      path: '/api/rejected-events',
+    defineRoute('GET /api/rejected-events', ['manage'], {
       summary: 'Events that were rejected since the start, with samples',
       operation: { id: 'list_rejected_events', tag: 'console' },
       answer: { 200: json('At most 500 kinds.', REJECTED_EVENTS) },

@@ -4,7 +4,8 @@ import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
 import { FORMAT_PARAMETER } from '../../definitions/parameter.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import { listSavedSearches } from '../../management/definitions.ts';
-import { SAVED_SEARCH, SEARCH_DRAFT, SEARCH_SOURCE, type SearchDraftView } from '../../management/view.ts';
+import { SAVED_SEARCH, SEARCH_SOURCE } from '../../management/view.ts';
+import { SEARCH_DRAFT, type SearchDraftView } from '../../management/workbench-view.ts';
 import { formatNames } from '../../query/format.ts';
 import { createDraftTest, type DraftTestParts } from '../../search/draft/test.ts';
 import { listFields } from '../../search/field.ts';
@@ -52,10 +53,7 @@ const SEARCH_QUERY = SEARCH_PARAMETERS.map(({ name, description, schema }) => ({
 /** Serves events by text and field, and what can be counted of them. */
 export const searchRoutes: RouteGroup<SearchParts> = {
   routes: [
-    defineRoute({
-      method: 'GET',
-      path: '/api/search',
-      scopes: ['query'],
+    defineRoute('GET /api/search', ['query'], {
       summary: 'Search the events of any source',
       operation: {
         id: 'search',
@@ -84,10 +82,7 @@ export const searchRoutes: RouteGroup<SearchParts> = {
       ],
       handle: runSearch,
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/search/endpoint',
-      scopes: ['query'],
+    defineRoute('GET /api/search/endpoint', ['query'], {
       summary: 'A search as the files of an endpoint',
       operation: {
         id: 'draft_endpoint',
@@ -105,10 +100,7 @@ export const searchRoutes: RouteGroup<SearchParts> = {
       ],
       handle: draftEndpoint,
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/searches',
-      scopes: ['query'],
+    defineRoute('GET /api/searches', ['query'], {
       summary: 'Saved searches that the key may run',
       operation: { id: 'list_searches', tag: 'events' },
       answer: { 200: json('The present state.', object({ result: list(SAVED_SEARCH) })) },
@@ -116,10 +108,7 @@ export const searchRoutes: RouteGroup<SearchParts> = {
         result: listSavedSearches(registry, getCaller(request)),
       }),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/search/sources',
-      scopes: ['query'],
+    defineRoute('GET /api/search/sources', ['query'], {
       summary: 'Sources and fields that the key may search',
       operation: { id: 'list_search_sources', tag: 'events' },
       answer: { 200: json('The present state.', object({ result: list(SEARCH_SOURCE) })) },

@@ -1,87 +1,72 @@
 import { Type } from 'typebox';
 import { ENDPOINT_NAME } from '../../definitions/endpoint.ts';
 import type { Caller } from '../../keys/keyring.ts';
+import { closed } from '../../lib/schema.ts';
 import { DASHBOARD_CHECK } from '../../management/dashboard-view.ts';
-import { ALERT_CHECK, ALERT_FILE, SAVED_ALERT } from '../../management/view.ts';
-import { checkAlertDraft, readAlertFile, type SaveAlertParts, saveAlert } from '../../workbench/alert.ts';
+import { type DashboardParts, toDashboardView } from '../../management/dashboards.ts';
+import { ALERT_CHECK, ALERT_FILE, SAVED_ALERT } from '../../management/workbench-view.ts';
 import {
-  checkDashboardDraft,
-  checkSearchDraft,
-  readDashboardFile,
-  readSearchFile,
-  type SaveDashboardParts,
-  type SaveFileRequest,
-  type SaveSearchParts,
-  saveDashboard,
-  saveSearch,
+  checkText,
+  EDITED_ALERTS,
+  EDITED_DASHBOARDS,
+  EDITED_SEARCHES,
+  type EditedKind,
+  type FileParts,
+  readDefinitionFile,
+  saveDefinitionFile,
 } from '../../workbench/definition-file.ts';
 import { toDraftError } from '../../workbench/draft.ts';
 import { requireAuthor } from '../../workbench/workbench.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
 
-const TEXT = Type.String({ expected: 'a string' });
-const MAP = { additionalProperties: false, expected: 'an object' };
-/** A save of a definition that is one file. */
-const SAVE_FILE = Type.Object(
-  {
-    name: ENDPOINT_NAME,
-    definition: TEXT,
-    version: Type.Union([TEXT, Type.Null()], { expected: 'the version that was read, or null' }),
-  },
-  MAP,
-);
+type Parts = FileParts & DashboardParts;
 
-const CHECK_FILE = Type.Object({ definition: TEXT }, MAP);
+const SAVE_FILE = closed({
+  name: ENDPOINT_NAME,
+  definition: Type.String(),
+  version: Type.Union([Type.String(), Type.Null()], { expected: 'the version that was read, or null' }),
+});
 
-const common = { scopes: ['manage'], refuse: requireAuthor } as const;
-
-// A text of 64 KiB in JSON.
-const FILE_BODY_BYTES_MAX = 512 * 1024;
-
-/** A kind of definition that is one file. */
-interface FileRoutes<Parts> {
-  readonly noun: string;
-  readonly nouns: string;
+interface Shown<T> {
+  /** A definition without faults, by this name. */
   readonly example: { readonly name: string; readonly definition: string };
   /** The response of a check. */
-  readonly checked: ReturnType<typeof json>;
-  readonly check: (parts: Parts, definition: string, caller: Caller) => object;
-  readonly read: (parts: Parts, name: string) => Promise<unknown>;
-  readonly save: (parts: Parts, request: SaveFileRequest, caller: Caller) => Promise<unknown>;
+  readonly checked?: ReturnType<typeof json>;
+  /** What it has besides the faults. */
+  readonly show?: (item: T | undefined, parts: Parts, caller: Caller) => object;
 }
 
 /** Serves the files of a kind of definition to the console. */
-function createFileRoutes<Parts>({ noun, nouns, example, checked, check, read, save }: FileRoutes<Parts>) {
-  const { definition } = example;
+function createFileRoutes<T>(kind: EditedKind<T>, { example, checked, show }: Shown<T>): RouteGroup<Parts> {
+  const { noun, nouns } = kind;
   const a = /^[aeiou]/.test(noun) ? 'an' : 'a';
-  const group: RouteGroup<Parts> = {
-    bodyBytesMax: FILE_BODY_BYTES_MAX,
+  return {
+    bodyBytesMax: 512 * 1024, // a text of 64 KiB in JSON
     routes: [
-      defineRoute({
-        ...common,
-        method: 'GET',
-        path: `/api/workbench/${nouns}/:name`,
+      defineRoute(`GET /api/workbench/${nouns}/:name`, ['manage'], {
+        refuse: requireAuthor,
         summary: `The file of ${a} ${noun} as a text`,
         operation: { id: `get_${noun}_file`, tag: 'console' },
         answer: { 200: json('The present state.', ALERT_FILE) },
         errors: ['not_found', 'conflict'],
-        handle: (parts: Parts, request) => read(parts, request.params.name),
+        handle: (parts: Parts, { params }) => readDefinitionFile(kind, parts, params.name),
       }),
-      defineRoute({
-        ...common,
-        method: 'POST',
-        path: `/api/workbench/${nouns}/check`,
+      defineRoute(`POST /api/workbench/${nouns}/check`, ['manage'], {
+        refuse: requireAuthor,
         summary: `The faults of the text of ${a} ${noun}`,
         operation: { id: `check_${noun}`, tag: 'console' },
-        body: jsonBody(CHECK_FILE, { example: { definition } }),
-        answer: { 200: checked },
-        handle: async (parts: Parts, request) => check(parts, request.body.definition, getCaller(request)),
+        body: jsonBody(closed({ definition: Type.String() }), {
+          example: { definition: example.definition },
+        }),
+        answer: { 200: checked ?? json('Without faults `errors` is empty.', ALERT_CHECK) },
+        async handle(parts: Parts, request) {
+          const { faults, item } = checkText(kind, parts, request.body.definition);
+          return { errors: faults.map(toDraftError), ...show?.(item, parts, getCaller(request)) };
+        },
       }),
-      defineRoute({
-        ...common,
-        method: 'POST',
-        path: `/api/workbench/${nouns}/save`,
+      defineRoute(`POST /api/workbench/${nouns}/save`, ['manage'], {
+        refuse: requireAuthor,
         summary: `Write the file of ${a} ${noun}, and serve it`,
         operation: {
           id: `save_${noun}`,
@@ -93,16 +78,14 @@ function createFileRoutes<Parts>({ noun, nouns, example, checked, check, read, s
         body: jsonBody(SAVE_FILE, { example: { ...example, version: null } }),
         answer: { 200: json('Saved and served.', SAVED_ALERT) },
         errors: ['invalid_definition', 'conflict', 'overloaded'],
-        handle: (parts: Parts, request) => save(parts, request.body, getCaller(request)),
+        handle: (parts: Parts, request) =>
+          saveDefinitionFile(kind, parts, { request: request.body, caller: getCaller(request) }),
       }),
     ],
   };
-  return group;
 }
 
-export const workbenchAlertRoutes = createFileRoutes<SaveAlertParts>({
-  noun: 'alert',
-  nouns: 'alerts',
+export const workbenchAlertRoutes = createFileRoutes(EDITED_ALERTS, {
   example: {
     name: 'checkout.errors',
     definition: `name: checkout.errors
@@ -114,15 +97,9 @@ text: "{{ failures }} failures"
 to: [ops]
 `,
   },
-  checked: json('Without faults `errors` is empty.', ALERT_CHECK),
-  check: (parts, definition) => ({ errors: checkAlertDraft(parts, definition).map(toDraftError) }),
-  read: readAlertFile,
-  save: saveAlert,
 });
 
-export const workbenchDashboardRoutes = createFileRoutes<SaveDashboardParts>({
-  noun: 'dashboard',
-  nouns: 'dashboards',
+export const workbenchDashboardRoutes = createFileRoutes(EDITED_DASHBOARDS, {
   example: {
     name: 'checkout',
     definition: `name: checkout
@@ -135,14 +112,12 @@ rows:
     'Without faults `errors` is empty; `dashboard` is null if it cannot be read.',
     DASHBOARD_CHECK,
   ),
-  check: checkDashboardDraft,
-  read: readDashboardFile,
-  save: saveDashboard,
+  show: (item, parts, caller) => ({
+    dashboard: item === undefined ? null : toDashboardView(parts, caller, item),
+  }),
 });
 
-export const workbenchSearchRoutes = createFileRoutes<SaveSearchParts>({
-  noun: 'search',
-  nouns: 'searches',
+export const workbenchSearchRoutes = createFileRoutes(EDITED_SEARCHES, {
   example: {
     name: 'checkout',
     definition: `name: checkout
@@ -150,8 +125,4 @@ title: Checkout fails
 search: { q: "level:error request.path:/checkout*", range: 24h }
 `,
   },
-  checked: json('Without faults `errors` is empty.', ALERT_CHECK),
-  check: (parts, definition) => ({ errors: checkSearchDraft(parts, definition).map(toDraftError) }),
-  read: readSearchFile,
-  save: saveSearch,
 });

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { ENDPOINT_NAME } from '../../definitions/endpoint.ts';
+import { closed, shortText } from '../../lib/schema.ts';
 import { toParameterViews } from '../../management/definitions.ts';
 import {
   DRAFT_CHECK,
@@ -10,7 +11,7 @@ import {
   SAVED_ENDPOINT,
   SAVED_TEST,
   WORKBENCH,
-} from '../../management/view.ts';
+} from '../../management/workbench-view.ts';
 import { checkDraft } from '../../workbench/check.ts';
 import { toDraftError } from '../../workbench/draft.ts';
 import { runDraft } from '../../workbench/run.ts';
@@ -31,40 +32,29 @@ export interface WorkbenchRouteParts extends WorkbenchParts, AddTestParts {
   readonly save: ReturnType<typeof createSave>;
 }
 
-const TEXT = Type.String({ expected: 'a string' });
+const TEXT = Type.String();
 const DRAFT = { definition: TEXT, sql: TEXT };
-const MAP = { additionalProperties: false, expected: 'an object' };
 const VALUES = Type.Record(
   Type.String({ maxLength: 100 }),
   Type.Union([TEXT, Type.Array(TEXT)], { expected: 'a string, or a list of strings' }),
   { maxProperties: 1_000, expected: 'an object of texts by parameter name' },
 );
-const CALL = Type.Object({ ...DRAFT, values: Type.Optional(VALUES) }, MAP);
+const CALL = closed({ ...DRAFT, values: Type.Optional(VALUES) });
 
-const SAVE = Type.Object(
-  {
-    name: ENDPOINT_NAME,
-    ...DRAFT,
-    version: Type.Union([TEXT, Type.Null()], { expected: 'the version that was read, or null' }),
-    test: Type.Optional(TEXT),
-  },
-  MAP,
-);
+const SAVE = closed({
+  name: ENDPOINT_NAME,
+  ...DRAFT,
+  version: Type.Union([TEXT, Type.Null()], { expected: 'the version that was read, or null' }),
+  test: Type.Optional(TEXT),
+});
 
-const TEST = Type.Object(
-  {
-    name: ENDPOINT_NAME,
-    title: Type.String({
-      minLength: 1,
-      maxLength: 200,
-      expected: 'a string of one line, of at most 200 characters',
-    }),
-    now: Type.String({ expected: 'an ISO 8601 timestamp, such as 2026-11-20T12:00:00Z' }),
-    values: VALUES,
-    rows: Type.String({ expected: 'the rows as a string of JSON' }),
-  },
-  MAP,
-);
+const TEST = closed({
+  name: ENDPOINT_NAME,
+  title: shortText(200, { expected: 'a string of one line, of at most 200 characters' }),
+  now: Type.String({ expected: 'an ISO 8601 timestamp, such as 2026-11-20T12:00:00Z' }),
+  values: VALUES,
+  rows: Type.String({ expected: 'the rows as a string of JSON' }),
+});
 
 const DEFINITION_EXAMPLE = `name: errors.by-path
 description: Failed requests by path.
@@ -81,10 +71,6 @@ const EXAMPLE = {
 };
 const CALL_EXAMPLE = { ...EXAMPLE, values: { project: 'aurora' } };
 
-const common = {
-  scopes: ['manage'],
-  refuse: requireAuthor,
-} as const;
 const RUN_ERRORS = [
   'invalid_parameter',
   'invalid_definition',
@@ -100,29 +86,23 @@ const BODY_BYTES_MAX = 1024 * 1024;
 export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
   bodyBytesMax: BODY_BYTES_MAX,
   routes: [
-    defineRoute({
-      ...common,
-      method: 'GET',
-      path: '/api/workbench',
+    defineRoute('GET /api/workbench', ['manage'], {
+      refuse: requireAuthor,
       summary: 'Completions for an editor of endpoints, and whether it may save',
       operation: { id: 'get_workbench', tag: 'console' },
       answer: { 200: json('The present state.', WORKBENCH) },
       handle: (parts: WorkbenchParts) => describeWorkbench(parts),
     }),
-    defineRoute({
-      ...common,
-      method: 'GET',
-      path: '/api/workbench/endpoints/:name',
+    defineRoute('GET /api/workbench/endpoints/:name', ['manage'], {
+      refuse: requireAuthor,
       summary: 'The two files of an endpoint as texts',
       operation: { id: 'get_endpoint_files', tag: 'console' },
       answer: { 200: json('The present state.', ENDPOINT_FILES) },
       errors: ['endpoint_not_found', 'conflict'],
       handle: (parts: WorkbenchParts, request) => readFiles(parts, request.params.name),
     }),
-    defineRoute({
-      ...common,
-      method: 'POST',
-      path: '/api/workbench/run',
+    defineRoute('POST /api/workbench/run', ['manage'], {
+      refuse: requireAuthor,
       summary: 'Run a draft of an endpoint, within its limits and uncached',
       operation: { id: 'run_draft', tag: 'console' },
       body: jsonBody(CALL, { example: CALL_EXAMPLE }),
@@ -143,13 +123,11 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
         return reply.type('application/json; charset=utf-8').send(frame(rows, report));
       },
     }),
-    defineRoute({
-      ...common,
-      method: 'POST',
-      path: '/api/workbench/check',
+    defineRoute('POST /api/workbench/check', ['manage'], {
+      refuse: requireAuthor,
       summary: 'The faults of a draft, its parameters and its columns',
       operation: { id: 'check_draft', tag: 'console' },
-      body: jsonBody(Type.Object(DRAFT, MAP), { example: EXAMPLE }),
+      body: jsonBody(closed(DRAFT), { example: EXAMPLE }),
       answer: { 200: json('Without faults `errors` is empty.', DRAFT_CHECK) },
       errors: ['overloaded', 'query_timeout'],
       async handle(parts: WorkbenchParts, request, reply): Promise<DraftCheck> {
@@ -162,10 +140,8 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
         };
       },
     }),
-    defineRoute({
-      ...common,
-      method: 'POST',
-      path: '/api/workbench/save',
+    defineRoute('POST /api/workbench/save', ['manage'], {
+      refuse: requireAuthor,
       summary: 'Write the two files of an endpoint, serve them, and run its tests',
       operation: {
         id: 'save_endpoint',
@@ -181,10 +157,8 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
       handle: ({ save }: WorkbenchRouteParts, request, reply) =>
         save(request.body, getCaller(request), describeRun(request, reply)),
     }),
-    defineRoute({
-      ...common,
-      method: 'POST',
-      path: '/api/workbench/tests',
+    defineRoute('POST /api/workbench/tests', ['manage'], {
+      refuse: requireAuthor,
       summary: 'Add the result of a run to the tests of an endpoint, and run them',
       operation: {
         id: 'add_test',

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { createShapeCheck, wholeNumber } from '../../definitions/shape.ts';
+import { createShapeCheck } from '../../definitions/shape.ts';
 import { readOperatorFile } from '../../definitions/yaml-file.ts';
 import { formatFault, InputError, refuseFaults } from '../../errors.ts';
+import { wholeNumber } from '../../lib/schema.ts';
 
 /** What was stored. Bytes are UTF-8, of message, metadata and other members, before compression. */
 export interface Amount {

@@ -1,5 +1,6 @@
 import { Link } from 'wouter';
-import type { EndpointView, Overview, Traffic } from '../../../../src/management/view.ts';
+import type { Overview, Traffic } from '../../../../src/management/admin-view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatCount, formatMs, formatPercent, formatShort } from '../../format/number.ts';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { EndpointView, Notice, Overview, Traffic } from '../../../../src/management/view.ts';
+import type { Notice, Overview, Traffic } from '../../../../src/management/admin-view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries, useFiring, useOverview, useRead } from '../../api/queries.ts';
 import { maySearch } from '../../api/right.ts';

@@ -1,7 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Link, useSearch } from 'wouter';
-import type { CreatedKeyView, Overview, SourceView } from '../../../../src/management/view.ts';
+import type { Overview } from '../../../../src/management/admin-view.ts';
+import type { CreatedKeyView, SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { useOverview } from '../../api/queries.ts';
 import { maySearch } from '../../api/right.ts';

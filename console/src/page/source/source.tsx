@@ -1,5 +1,6 @@
 import { Link, useParams } from 'wouter';
-import type { SourceState, SourceView } from '../../../../src/management/view.ts';
+import type { SourceState } from '../../../../src/management/admin-view.ts';
+import type { SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { maySearch } from '../../api/right.ts';
 import { formatBytes, formatCount, formatShort } from '../../format/number.ts';

@@ -1,4 +1,5 @@
-import type { SourceState, SourceView } from '../../../../src/management/view.ts';
+import type { SourceState } from '../../../../src/management/admin-view.ts';
+import type { SourceView } from '../../../../src/management/view.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
 import { queries, sourcesOf, useOverview, useRead } from '../../api/queries.ts';
 

@@ -1,6 +1,6 @@
 import { type ComponentProps, useMemo, useState } from 'react';
 import { Link } from 'wouter';
-import type { WorkbenchView } from '../../../../src/management/view.ts';
+import type { WorkbenchView } from '../../../../src/management/workbench-view.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { withConditional } from '../../ui/editor/completion.ts';

@@ -1,5 +1,6 @@
 import { isMap, parseDocument, stringify, type YAMLMap } from 'yaml';
-import type { EndpointView, RunReport } from '../../../../src/management/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
+import type { RunReport } from '../../../../src/management/workbench-view.ts';
 import type { Table, Word } from '../../ui/editor/completion.ts';
 import { type Base, toBase } from './work.ts';
 

@@ -1,4 +1,4 @@
-import type { SearchDraftView } from '../../../../src/management/view.ts';
+import type { SearchDraftView } from '../../../../src/management/workbench-view.ts';
 import type { Client } from '../../api/client.ts';
 import type { Base } from './work.ts';
 

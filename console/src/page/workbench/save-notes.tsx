@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { SavedEndpoint } from '../../../../src/management/view.ts';
+import type { SavedEndpoint } from '../../../../src/management/workbench-view.ts';
 import type { ApiError } from '../../api/client.ts';
 import { useRun } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';

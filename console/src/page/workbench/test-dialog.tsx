@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { SavedTest } from '../../../../src/management/view.ts';
+import type { SavedTest } from '../../../../src/management/workbench-view.ts';
 import { formatJson } from '../../api/answer.ts';
 import { useClient } from '../../api/client.ts';
 import { Form, FormActions, TextField } from '../../ui/form.tsx';

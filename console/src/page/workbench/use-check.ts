@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useRef, useState } from 'react';
-import type { DraftCheck, RunReport } from '../../../../src/management/view.ts';
+import type { DraftCheck, RunReport } from '../../../../src/management/workbench-view.ts';
 import { parseJson, type Row } from '../../api/answer.ts';
 import { ApiError, parseAnswer, useClient } from '../../api/client.ts';
 import { pause } from '../../api/follow.ts';

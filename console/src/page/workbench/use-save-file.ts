@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { SavedEndpoint } from '../../../../src/management/view.ts';
+import type { SavedEndpoint } from '../../../../src/management/workbench-view.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import type { WorkbenchView } from '../../../../src/management/view.ts';
+import type { WorkbenchView } from '../../../../src/management/workbench-view.ts';
 import { latestOf, queries, useRead, useRun } from '../../api/queries.ts';
 import { ErrorNote } from '../../ui/note.tsx';
 import { MissingPage } from '../../ui/page-head.tsx';
