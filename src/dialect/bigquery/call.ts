@@ -1,29 +1,27 @@
 import { VALUE_FUNCTIONS } from './function.ts';
-import type { CallForm, CaseForm, Expression } from './parse/tree.ts';
+import { type CallForm, type CaseForm, type Expression, reject } from './parse/tree.ts';
 import { firstOf, type Step, writeSteps } from './relation.ts';
 import { type Context, findName } from './scope.ts';
 import { AGGREGATES, ARGUMENTS_MAX, type BigQueryFunction, NULL, translateCount } from './signature.ts';
 import { TIME_FUNCTIONS } from './time-function.ts';
-import { as, compare, jsonValue, type Type, unify, type Value, WrongType } from './value.ts';
+import { as, compare, jsonValue, type Type, unify, type Value } from './value.ts';
 
-/** A call of a function. @throws WrongType for one that is not known */
+/** A call of a function. @throws NotUnderstood for one that is not known */
 export function translateCall(call: CallForm, context: Context): Value {
   const { name, args, isOfRows, isDistinct, isOver } = call;
   if (name === 'count') return translateCount(call, context);
   const known = FUNCTIONS.get(name);
   if (known === undefined)
-    throw new WrongType(
-      `calls ${name}, which is not understood; docs/supabase.md#bigquerys-sql lists what is`,
-    );
+    throw reject(`calls ${name}, which is not understood; docs/supabase.md#bigquerys-sql lists what is`);
   if (isOfRows || isOver)
-    throw new WrongType(`calls ${name} with ${isOfRows ? '*' : 'OVER'}; known is count(*) over ()`);
+    throw reject(`calls ${name} with ${isOfRows ? '*' : 'OVER'}; known is count(*) over ()`);
   // The least and the most are the same among distinct values.
   if (isDistinct && name !== 'min' && name !== 'max')
-    throw new WrongType(`has DISTINCT in ${name}, which is not understood`);
+    throw reject(`has DISTINCT in ${name}, which is not understood`);
   const { min, max } = known;
   if (args.length < min || args.length > max) {
     const wanted = min === max ? String(min) : `${min} to ${max}`;
-    throw new WrongType(`calls ${name} with ${args.length} arguments; it takes ${wanted}`);
+    throw reject(`calls ${name} with ${args.length} arguments; it takes ${wanted}`);
   }
   return known.write(args, context, name);
 }
@@ -33,7 +31,7 @@ export function toValue(type: Type, sql: string): Value {
   return type === 'json' || type === 'record' ? jsonValue(`ifNull(${sql}, '')`) : { type, sql };
 }
 
-/** Values of which one is taken, all as one type. @throws WrongType if they have none */
+/** Values of which one is taken, all as one type. @throws NotUnderstood if they have none */
 function chooseBetween(values: readonly Value[], write: (sqls: readonly string[]) => string): Value {
   const { type, sqls } = unify(values);
   return toValue(type, write(sqls));
@@ -66,7 +64,7 @@ const chooseFirst = (values: readonly Value[]) =>
 /** NULL if one of the values is: the engine would leave it out. */
 const chooseExtreme = (name: 'greatest' | 'least') => (values: readonly Value[]) => {
   if (unify(values).type === 'json')
-    throw new WrongType(`has ${name.toUpperCase()} of only fields of the metadata; cast one of them`);
+    throw reject(`has ${name.toUpperCase()} of only fields of the metadata; cast one of them`);
   return chooseBetween(values, (sqls) => {
     const nulls = sqls.map((sql) => `isNull(${sql})`).join(' OR ');
     return `if(${nulls}, NULL, ${name}(${sqls.join(', ')}))`;
@@ -103,8 +101,7 @@ const atPath = (isScalar: boolean): BigQueryFunction => ({
   max: 2,
   write: ([value = NULL, path], context) => {
     const { text } = path === undefined ? { text: '$' } : context.translate(path);
-    if (text === undefined)
-      throw new WrongType(`has no path in quotes, such as '$.status', where one belongs`);
+    if (text === undefined) throw reject(`has no path in quotes, such as '$.status', where one belongs`);
     const { sql, json } = valueAt(value, readJsonPath(text), context);
     return { type: 'string', sql: isScalar && json !== undefined ? json.text : sql };
   },
@@ -140,15 +137,13 @@ const STEP = /\.([A-Za-z_][\w-]*)|\."([^"]+)"|\[(\d{1,4})\]|\['([^']+)'\]|\["([^
 // Each makes the SQL twice as long.
 const INDEXES_MAX = 3;
 
-/** The steps of a JSONPath such as `$.request.headers[0]."x.y"`. @throws WrongType for any other */
+/** The steps of a JSONPath such as `$.request.headers[0]."x.y"`. @throws NotUnderstood for any other */
 function readJsonPath(text: string): readonly Step[] {
   const steps: Step[] = [];
   const pattern = new RegExp(STEP);
   pattern.lastIndex = 1;
   const wrong = () =>
-    new WrongType(
-      `has the path ${JSON.stringify(text.slice(0, 60))}; write one such as '$.request.headers[0]'`,
-    );
+    reject(`has the path ${JSON.stringify(text.slice(0, 60))}; write one such as '$.request.headers[0]'`);
   if (!text.startsWith('$') || /\p{Cc}/u.test(text)) throw wrong();
   while (pattern.lastIndex < text.length) {
     const match = pattern.exec(text);
@@ -157,6 +152,6 @@ function readJsonPath(text: string): readonly Step[] {
     steps.push(index === undefined ? (name ?? quoted ?? single ?? double ?? '') : Number(index));
   }
   if (steps.filter((step) => typeof step === 'number').length > INDEXES_MAX)
-    throw new WrongType(`has a path with more than ${INDEXES_MAX} indexes`);
+    throw reject(`has a path with more than ${INDEXES_MAX} indexes`);
   return steps;
 }

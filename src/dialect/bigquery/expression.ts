@@ -1,27 +1,18 @@
 import { writeValue } from '../../sql/sql.ts';
 import { toValue, translateCall, translateCase } from './call.ts';
 import { cast } from './function.ts';
-import type { Expression } from './parse/tree.ts';
-import { type Context, findName, placed, readFound } from './scope.ts';
+import { type Expression, placed, reject } from './parse/tree.ts';
+import { type Context, findName, readFound } from './scope.ts';
 import { translateMember } from './signature.ts';
 import { addInterval, writeExtract } from './time-function.ts';
-import {
-  as,
-  commonOf,
-  compare,
-  instantOf,
-  SQL_CHARS_MAX,
-  type Type,
-  type Value,
-  WrongType,
-} from './value.ts';
+import { as, commonOf, compare, instantOf, SQL_CHARS_MAX, type Type, type Value } from './value.ts';
 
-/** Translates an expression. @throws TailraceError `invalid_parameter` for what is not understood in it */
+/** Translates an expression. @throws NotUnderstood for what is not understood in it */
 export function translateExpression(expression: Expression, context: Context): Value {
-  return placed(context, expression, () => {
+  return placed(expression, () => {
     const value = translateForm(expression, context);
     // Checked at every level: some functions write their argument several times.
-    if (value.sql.length > SQL_CHARS_MAX) throw new WrongType('is too large: ask in several requests');
+    if (value.sql.length > SQL_CHARS_MAX) throw reject('is too large: ask in several requests');
     context.spend(value.sql.length);
     return value;
   });
@@ -73,7 +64,7 @@ function translateForm(expression: Expression, context: Context): Value {
       return toValue(type, sql);
     }
     case 'interval':
-      throw new WrongType(
+      throw reject(
         'has INTERVAL in a place that is not understood; write it after + or -, or in timestamp_add',
       );
   }
@@ -84,13 +75,13 @@ function writeNumber(digits: string): Value {
     return { type: 'float64', sql: `toFloat64(${writeValue(digits.replace(/^\./, '0.'))})` };
   // Converting digits to a BigInt takes a time that grows with the square of their count.
   if (digits.length > DIGITS_MAX || BigInt(digits) >= 2n ** 63n)
-    throw new WrongType(`has the number ${digits.slice(0, 60)}, which is beyond INT64`);
+    throw reject(`has the number ${digits.slice(0, 60)}, which is beyond INT64`);
   return { type: 'int64', sql: BigInt(digits).toString() };
 }
 
 const DIGITS_MAX = 1_000;
 
-function translateName(expression: Form<'name'>, { fail, scope }: Context): Value {
+function translateName(expression: Form<'name'>, { scope }: Context): Value {
   const { names } = expression;
   const [first = ''] = names;
   const alias = names.length === 1 ? scope.aliases.get(first.toLowerCase()) : undefined;
@@ -101,7 +92,7 @@ function translateName(expression: Form<'name'>, { fail, scope }: Context): Valu
     return scope.grouped.get(value.sql) ?? value;
   }
   const known = scope.relations.flatMap(({ source }) => [...source.columns.keys()]);
-  throw fail(
+  throw reject(
     `has the name ${names.join('.')}, which is not known there; known are ${known.join(', ') || 'no names'}`,
     expression,
   );
@@ -171,14 +162,14 @@ const OPERATORS_MAX = 48;
 /**
  * Translates a chain of + and -, or of * / and ||, from the left.
  *
- * @throws WrongType if BigQuery has no operator for the types
+ * @throws NotUnderstood if BigQuery has no operator for the types
  */
 function translateOperation(
   { first, rest }: Extract<Expression, { kind: 'operation' }>,
   context: Context,
 ): Value {
   if (rest.filter(({ operator }) => operator !== '||').length > OPERATORS_MAX)
-    throw new WrongType(`must have at most ${OPERATORS_MAX} of + - * / in a row; there is one more`);
+    throw reject(`must have at most ${OPERATORS_MAX} of + - * / in a row; there is one more`);
   let partial: Partial = { value: context.translate(first), bare: undefined };
   for (const { operator, operand } of rest) {
     partial =
@@ -221,9 +212,9 @@ function chain(operator: 'AND' | 'OR', values: readonly Value[]): Value {
   return bool(`(${values.map((value) => as(value, 'bool')).join(` ${operator} `)})`);
 }
 
-/** @throws WrongType for a pattern that is not a text in quotes */
+/** @throws NotUnderstood for a pattern that is not a text in quotes */
 function like(left: Value, { text }: Value): Value {
-  if (text === undefined) throw new WrongType('has LIKE without a string in quotes after it');
+  if (text === undefined) throw reject('has LIKE without a string in quotes after it');
   return bool(`(${as(left, 'string')} LIKE ${writeValue(text)})`);
 }
 

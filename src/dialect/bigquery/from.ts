@@ -1,13 +1,10 @@
-import type { TailraceError } from '../../errors.ts';
-import type { FromItem, Placed, QueryTree } from './parse/tree.ts';
+import { type FromItem, placed, type QueryTree, reject } from './parse/tree.ts';
 import type { Origin, Relation, Source } from './relation.ts';
-import { type ColumnScope, type Context, findName, placed, readColumn } from './scope.ts';
+import { type ColumnScope, type Context, findName, readColumn } from './scope.ts';
 import { as, compare } from './value.ts';
 
 /** What FROM needs of the SELECT around it. */
 export interface FromContext {
-  /** The error for a part of the text that is not understood. */
-  readonly fail: (message: string, place: Placed) => TailraceError;
   /** A name for a relation that no other has. */
   readonly nextAlias: () => string;
   readonly createRelation: (name: string, alias: string, source: Source) => Relation;
@@ -29,9 +26,8 @@ export interface From {
 /** Most tables and records of one FROM: a name is looked for in each, and a field may be written once for each record. */
 const ITEMS_MAX = 20;
 
-/** Translates FROM. @throws TailraceError `invalid_parameter` for what is not understood in it */
+/** Translates FROM. @throws NotUnderstood for what is not understood in it */
 export function translateFrom(items: readonly FromItem[], context: FromContext): From {
-  const { fail } = context;
   const relations: Relation[] = [];
   const records: { readonly name: string; readonly origin: Origin }[] = [];
   const shared = new Set<string>();
@@ -40,16 +36,16 @@ export function translateFrom(items: readonly FromItem[], context: FromContext):
 
   for (const [i, item] of items.entries()) {
     if (i === ITEMS_MAX)
-      throw fail(`must have at most ${ITEMS_MAX} tables and records in FROM; there is one more`, item);
-    const list = readUnnested(item, scope, context);
+      throw reject(`must have at most ${ITEMS_MAX} tables and records in FROM; there is one more`, item);
+    const list = readUnnested(item, scope);
     if (list !== undefined) {
-      requireNoCondition(item, context);
-      requireUnused(item.alias, { scope, item }, context);
+      requireNoCondition(item);
+      requireUnused(item.alias, scope, item);
       records.unshift({ name: item.alias ?? '', origin: list });
       continue;
     }
     const { name, source } = readSource(item, context);
-    requireUnused(name, { scope, item }, context);
+    requireUnused(name, scope, item);
     // A record that is read before any table is rejected, so the first relation is that of the first item.
     const join = relations.length === 0 ? undefined : item.join;
     const relation = context.createRelation(name, context.nextAlias(), source);
@@ -62,37 +58,29 @@ export function translateFrom(items: readonly FromItem[], context: FromContext):
 }
 
 /** @param name `undefined` for a record without one; empty for a SELECT without one, of which there can be one */
-function requireUnused(
-  name: string | undefined,
-  { scope: { relations, records }, item }: { readonly scope: ColumnScope; readonly item: FromItem },
-  { fail }: FromContext,
-): void {
+function requireUnused(name: string | undefined, { relations, records }: ColumnScope, item: FromItem): void {
   const taken = name === '' ? relations : [...relations, ...records];
   if (name === undefined || !taken.some((other) => other.name.toLowerCase() === name.toLowerCase())) return;
-  throw fail(`has ${name || 'SELECTs without a name'} twice in FROM; give each its own name with AS`, item);
+  throw reject(`has ${name || 'SELECTs without a name'} twice in FROM; give each its own name with AS`, item);
 }
 
 /** The record of UNNEST(path), or of a path by itself, such as `t.metadata`; `undefined` for tables. */
-function readUnnested(item: FromItem, scope: ColumnScope, context: FromContext): Origin | undefined {
-  const names = readUnnestedPath(item, scope, context);
+function readUnnested(item: FromItem, scope: ColumnScope): Origin | undefined {
+  const names = readUnnestedPath(item, scope);
   if (names === undefined) return undefined;
-  const found = placed(context, item, () => findName(names, scope));
+  const found = placed(item, () => findName(names, scope));
   if (found !== undefined && 'origin' in found)
     return found.origin.relation.unnest(found.origin, found.steps, found.others);
-  throw context.fail(
+  throw reject(
     `has UNNEST of ${names.join('.')}, which is not a record; write the record that it is in before it`,
     item,
   );
 }
 
-function readUnnestedPath(
-  { read, ...item }: FromItem,
-  scope: ColumnScope,
-  { fail }: FromContext,
-): readonly string[] | undefined {
+function readUnnestedPath({ read, ...item }: FromItem, scope: ColumnScope): readonly string[] | undefined {
   if (read.kind === 'unnest') {
     if (read.list.kind === 'name') return read.list.names;
-    throw fail('has UNNEST of something else than a path of the metadata', item);
+    throw reject('has UNNEST of something else than a path of the metadata', item);
   }
   const [first = '', ...others] = read.kind === 'path' ? read.names : [];
   if (read.kind !== 'path' || others.length === 0) return undefined;
@@ -100,22 +88,22 @@ function readUnnestedPath(
     ({ name }) => name.toLowerCase() === first.toLowerCase(),
   );
   if (isKnown) return read.names;
-  throw fail(`reads ${read.names.join('.')}; name a table without what it is in`, item);
+  throw reject(`reads ${read.names.join('.')}; name a table without what it is in`, item);
 }
 
 /** A record stays without a match anyway. */
-function requireNoCondition({ on, using, ...item }: FromItem, { fail }: FromContext): void {
+function requireNoCondition({ on, using, ...item }: FromItem): void {
   const isPlain = on === undefined || (on.kind === 'bool' && on.value);
   if (!isPlain || using.length > 0)
-    throw fail('has ON after UNNEST, other than ON TRUE; write the condition in WHERE', item);
+    throw reject('has ON after UNNEST, other than ON TRUE; write the condition in WHERE', item);
 }
 
-function readSource({ read, alias, ...item }: FromItem, { fail, findSource, known, subquery }: FromContext) {
+function readSource({ read, alias, ...item }: FromItem, { findSource, known, subquery }: FromContext) {
   if (read.kind === 'subquery') return { name: alias ?? '', source: subquery(read.query) };
   const table = read.kind === 'path' ? read.names.join('.') : '';
   const source = findSource(table);
   if (source === undefined)
-    throw fail(`reads ${table}, which is not known; known are ${known().join(', ')}`, item);
+    throw reject(`reads ${table}, which is not known; known are ${known().join(', ')}`, item);
   return { name: alias ?? table, source };
 }
 
@@ -126,23 +114,22 @@ interface JoinScope {
 
 function readCondition(item: FromItem, { scope, shared }: JoinScope, context: FromContext): string {
   const { join, on, using } = item;
-  const { fail, contextOf } = context;
+  const { contextOf } = context;
   if (join === undefined || join === 'CROSS JOIN') {
     if (on !== undefined || using.length > 0)
-      throw fail(`has a condition after ${join ?? 'the first table'}`, item);
+      throw reject(`has a condition after ${join ?? 'the first table'}`, item);
     return '';
   }
-  return placed(context, on ?? item, () => {
+  return placed(on ?? item, () => {
     if (on !== undefined) return ` ON ${as(contextOf(scope).translate(on), 'bool')}`;
-    if (using.length === 0) throw fail('has JOIN without ON or USING', item);
-    return ` ON ${using.map((column) => writeShared(column, { item, scope, shared }, context)).join(' AND ')}`;
+    if (using.length === 0) throw reject('has JOIN without ON or USING', item);
+    return ` ON ${using.map((column) => writeShared(column, { item, scope, shared })).join(' AND ')}`;
   });
 }
 
 function writeShared(
   column: string,
   { item, scope, shared }: JoinScope & { readonly item: FromItem },
-  { fail }: FromContext,
 ): string {
   const right = scope.relations.at(-1);
   const left = scope.relations.slice(0, -1).find(({ source }) => source.columns.has(column.toLowerCase()));
@@ -151,7 +138,7 @@ function writeShared(
     return relation && own && readColumn(relation, own);
   });
   if (a === undefined || b === undefined)
-    throw fail(`has USING (${column}), which is not a column of both sides`, item);
+    throw reject(`has USING (${column}), which is not a column of both sides`, item);
   shared.add(column.toLowerCase());
   return compare('=', a, b);
 }

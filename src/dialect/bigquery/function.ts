@@ -1,5 +1,6 @@
 import { createMatcher, findGroups } from '../../sql/pattern.ts';
 import { writeValue } from '../../sql/sql.ts';
+import { reject } from './parse/tree.ts';
 import { type BigQueryFunction, NULL, plain } from './signature.ts';
 import {
   as,
@@ -11,7 +12,6 @@ import {
   roundToInteger,
   type Type,
   type Value,
-  WrongType,
 } from './value.ts';
 
 const call =
@@ -85,13 +85,11 @@ const TYPES: Readonly<
   date: 'date',
 };
 
-/** CAST and SAFE_CAST. JSON that is not of the type is NULL in both. @throws WrongType */
+/** CAST and SAFE_CAST. JSON that is not of the type is NULL in both. @throws NotUnderstood */
 export function cast(value: Value, name: string, isSafe: boolean): Value {
   const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
   if (type === undefined)
-    throw new WrongType(
-      `casts to ${name.toUpperCase()}; known are ${Object.keys(TYPES).join(', ').toUpperCase()}`,
-    );
+    throw reject(`casts to ${name.toUpperCase()}; known are ${Object.keys(TYPES).join(', ').toUpperCase()}`);
   if (value.type === 'null') return { type, sql: 'NULL' };
   if (type === 'string')
     return { type, sql: toText(value), ...(value.text !== undefined && { text: value.text }) };
@@ -121,7 +119,7 @@ function toPlain(value: Value, type: 'int64' | 'float64' | 'bool', isSafe: boole
 }
 
 function rejectCast(value: Value, type: Type) {
-  return new WrongType(`casts a ${nameOf(value)} to ${type.toUpperCase()}, which BigQuery does not`);
+  return reject(`casts a ${nameOf(value)} to ${type.toUpperCase()}, which BigQuery does not`);
 }
 
 function toText(value: Value): string {
@@ -177,14 +175,12 @@ const AT_PLACE = /(?<!\[)\^|\\[AbB]/;
 function writeExtract(value: string, pattern: string, position = '1', occurrence = '1'): string {
   const groups = findGroups(pattern);
   if (groups.length > 1)
-    throw new WrongType(
-      `calls regexp_extract with a pattern of ${groups.length} groups; write others as (?:…)`,
-    );
+    throw reject(`calls regexp_extract with a pattern of ${groups.length} groups; write others as (?:…)`);
   const [start, nth] = [Number(position), Number(occurrence)];
   if (start === 0 || nth === 0)
-    throw new WrongType('calls regexp_extract with a position or an occurrence of 0; both count from 1');
+    throw reject('calls regexp_extract with a position or an occurrence of 0; both count from 1');
   if (nth > 1 && (AT_PLACE.test(pattern) || canBeEmpty(pattern)))
-    throw new WrongType(
+    throw reject(
       'calls regexp_extract with an occurrence beyond 1 and a pattern that has ^, \\A, \\b or \\B, ' +
         'or matches the empty text; this is not understood',
     );

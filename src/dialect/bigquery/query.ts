@@ -1,15 +1,14 @@
-import type { TailraceError } from '../../errors.ts';
 import { translateExpression } from './expression.ts';
-import type { Expression, Placed, QueryTree, SelectTree } from './parse/tree.ts';
-import type { DialectView, Relation, Source } from './relation.ts';
 import {
-  type Bounds,
-  type ColumnScope,
-  type Context,
-  joinBounds,
+  type Expression,
+  type Placed,
   placed,
-  type TableBounds,
-} from './scope.ts';
+  type QueryTree,
+  reject,
+  type SelectTree,
+} from './parse/tree.ts';
+import type { DialectView, Relation, Source } from './relation.ts';
+import { type Bounds, type ColumnScope, type Context, joinBounds, type TableBounds } from './scope.ts';
 import {
   outputValues,
   type Select,
@@ -18,7 +17,7 @@ import {
   translateSelect,
   withTail,
 } from './select.ts';
-import { type Type, unify, type Value, WrongType } from './value.ts';
+import { type Type, unify, type Value } from './value.ts';
 
 export interface Query extends Select {
   /** The members of WITH, each `w0 AS (SELECT …)`. */
@@ -28,8 +27,6 @@ export interface Query extends Select {
 
 export interface QueryOptions {
   readonly root: QueryTree;
-  /** The error for a part of the text that is not understood. */
-  readonly fail: (message: string, place: Placed) => TailraceError;
   readonly views: ReadonlyMap<string, DialectView>;
   /** Microseconds since 1970. */
   readonly now: number;
@@ -58,7 +55,7 @@ interface State extends QueryOptions {
  */
 const EXPRESSION_CHARS_MAX = 4 * 1024 * 1024;
 
-/** Translates a whole query. @throws TailraceError `invalid_parameter` for what is not understood in it */
+/** Translates a whole query. @throws NotUnderstood for what is not understood in it */
 export function translateQuery(options: QueryOptions): Query {
   const state: State = {
     ...options,
@@ -71,37 +68,39 @@ export function translateQuery(options: QueryOptions): Query {
   const views = [...options.views].map(
     ([name, view]) => [name.toLowerCase(), viewSource(name, view)] as const,
   );
-  const { root, fail } = options;
+  const { root } = options;
   const { sql, columns } = query(root, new Map(views), state);
   const array = columns.find(({ type }) => type === 'array');
   if (array !== undefined)
-    throw fail(`has the array ${array.label} in its answer; read a member of it, such as [OFFSET(95)]`, root);
+    throw reject(
+      `has the array ${array.label} in its answer; read a member of it, such as [OFFSET(95)]`,
+      root,
+    );
   return { sql, columns, withs: state.withs, bounds: joinBounds(state.reads) };
 }
 
 /** A query with its WITH, UNION ALL, ORDER BY and LIMIT. @param around what FROM can name */
 function query(tree: QueryTree, around: Visible, state: State): Select {
-  const { fail } = state;
   const { arms, tail } = tree;
   const visible = readWith(tree, around, state);
   const [first] = arms;
   const context = contextIn(visible, state);
   if (arms.length > ARMS_MAX)
-    throw fail(
+    throw reject(
       `must have at most ${ARMS_MAX} SELECTs in UNION ALL; there is one more`,
       arms[ARMS_MAX] ?? tree,
     );
   if (arms.length === 1 && first?.kind === 'select')
-    return requireLabels(translateSelect(first, context, tail), first, state);
+    return requireLabels(translateSelect(first, context, tail), first);
   const selects = arms.map((arm) => translateArm(arm, visible, state));
   const [only] = selects;
-  const all = selects.length === 1 && only !== undefined ? only : joinArms(selects, tree, state);
+  const all = selects.length === 1 && only !== undefined ? only : joinArms(selects, tree);
   return withTail(all, tail, context);
 }
 
 function translateArm(arm: SelectTree | QueryTree, visible: Visible, state: State): Select {
   if (arm.kind === 'query') return query(arm, visible, state);
-  return requireLabels(translateSelect(arm, contextIn(visible, state), undefined), arm, state);
+  return requireLabels(translateSelect(arm, contextIn(visible, state), undefined), arm);
 }
 
 function readWith({ withs }: QueryTree, around: Visible, state: State): Visible {
@@ -111,32 +110,34 @@ function readWith({ withs }: QueryTree, around: Visible, state: State): Visible 
     const select = query(member.query, visible, state);
     const sql = `w${state.withs.length}`;
     state.withs.push(`${sql} AS (${select.sql})`);
-    visible.set(member.name.toLowerCase(), readable({ sql, columns: select.columns }, member, state));
+    visible.set(member.name.toLowerCase(), readable({ sql, columns: select.columns }, member));
   }
   return visible;
 }
 
-/** @throws TailraceError `invalid_parameter` for two columns of one name */
-function requireLabels(select: Select, place: Placed, { fail }: State): Select {
+/** @throws NotUnderstood for two columns of one name */
+function requireLabels(select: Select, place: Placed): Select {
   const labels = new Set<string>();
   for (const { label } of select.columns) {
     if (labels.has(label.toLowerCase()))
-      throw fail(`has two columns ${label}; give each its own name`, place);
+      throw reject(`has two columns ${label}; give each its own name`, place);
     labels.add(label.toLowerCase());
   }
   return select;
 }
 
 /** Each column has one type in all arms. */
-function joinArms(selects: readonly Select[], place: Placed, { fail }: State): Select {
+function joinArms(selects: readonly Select[], place: Placed): Select {
   const [first] = selects;
   const values = selects.map(({ columns }) => outputValues(columns));
   const count = first?.columns.length ?? 0;
   if (first === undefined || selects.some(({ columns }) => columns.length !== count))
-    throw fail('has SELECTs with different numbers of columns in UNION ALL', place);
+    throw reject('has SELECTs with different numbers of columns in UNION ALL', place);
   const unified = first.columns.map(({ label }, i) =>
-    placed({ fail: (message) => fail(`${message}: column ${label} of UNION ALL`, place) }, place, () =>
-      unify(values.map((one) => one[i] ?? { type: 'null' as const, sql: 'NULL' })),
+    placed(
+      place,
+      () => unify(values.map((one) => one[i] ?? { type: 'null' as const, sql: 'NULL' })),
+      `: column ${label} of UNION ALL`,
     ),
   );
   const arms = selects.map(({ sql }, i) => {
@@ -150,15 +151,15 @@ function joinArms(selects: readonly Select[], place: Placed, { fail }: State): S
   return { sql: arms.join(' UNION ALL '), columns };
 }
 
-/** @throws TailraceError `invalid_parameter` for a column without a type */
-function readable(select: Select, place: Placed, { fail }: State): Source {
+/** @throws NotUnderstood for a column without a type */
+function readable(select: Select, place: Placed): Source {
   const untyped = select.columns.find(({ type }) => type === 'null');
   if (untyped === undefined) return toSource(select);
-  throw fail(`has the column ${untyped.label}, which is NULL without a type; cast it`, place);
+  throw reject(`has the column ${untyped.label}, which is NULL without a type; cast it`, place);
 }
 
 function contextIn(visible: Visible, state: State): SelectContext {
-  const { fail, createRelation } = state;
+  const { createRelation } = state;
   const inner = (tree: QueryTree) => {
     const select = state.inner.get(tree) ?? query(tree, visible, state);
     state.inner.set(tree, select);
@@ -168,12 +169,11 @@ function contextIn(visible: Visible, state: State): SelectContext {
     const { sql, columns } = inner(tree);
     const [column, ...others] = columns;
     if (column === undefined || others.length > 0)
-      throw fail('has a SELECT with more than one column instead of a value', tree);
-    if (column.type === 'array') throw fail('has a SELECT of an array instead of a value', tree);
+      throw reject('has a SELECT with more than one column instead of a value', tree);
+    if (column.type === 'array') throw reject('has a SELECT of an array instead of a value', tree);
     return { sql: `(${sql})`, type: column.type };
   };
   return {
-    fail,
     createRelation,
     contextOf: (scope) => createContext(scope, { subquery, state }),
     nextAlias: () => `t${state.relations++}`,
@@ -181,7 +181,7 @@ function contextIn(visible: Visible, state: State): SelectContext {
     known: () => [...visible.keys()],
     subquery: (tree) => {
       const { sql, columns } = inner(tree);
-      return readable({ sql: `(${sql})`, columns }, tree, state);
+      return readable({ sql: `(${sql})`, columns }, tree);
     },
     addRead: (bounds) => state.reads.push(bounds),
   };
@@ -191,29 +191,28 @@ function createContext(
   scope: ColumnScope,
   { subquery, state }: { readonly subquery: Context['subquery']; readonly state: State },
 ): Context {
-  const { fail, now } = state;
+  const { now } = state;
   const context: Context = {
-    fail,
     scope,
     now,
     subquery,
     translateArray: (expression) => translateExpression(expression, context),
-    translate: (expression) => requireScalar(translateExpression(expression, context), expression, state),
+    translate: (expression) => requireScalar(translateExpression(expression, context), expression),
     translateRow: (expression: Expression) => {
       if (scope.grouped.size === 0) return context.translate(expression);
       return createContext({ ...scope, grouped: new Map() }, { subquery, state }).translate(expression);
     },
     spend(chars) {
       state.charsLeft -= chars;
-      if (state.charsLeft < 0) throw new WrongType('is too large: ask in several requests');
+      if (state.charsLeft < 0) throw reject('is too large: ask in several requests');
     },
   };
   return context;
 }
 
-function requireScalar(value: Value, place: Placed, { fail }: State): Value {
+function requireScalar(value: Value, place: Placed): Value {
   if (value.type !== 'array') return value;
-  throw fail('has an array where a value belongs; read a member of it, such as [OFFSET(95)]', place);
+  throw reject('has an array where a value belongs; read a member of it, such as [OFFSET(95)]', place);
 }
 
 const ARMS_MAX = 20;

@@ -1,17 +1,14 @@
-import type { TailraceError } from '../../errors.ts';
 import { formatInstant, type Micros } from '../../lib/instant.ts';
-import type { Expression, Placed, QueryTree } from './parse/tree.ts';
+import { type Expression, type QueryTree, reject } from './parse/tree.ts';
 import type { Origin, Relation, Source, SourceColumn, Step } from './relation.ts';
-import { instantOf, type Type, type Value, WrongType } from './value.ts';
+import { instantOf, type Type, type Value } from './value.ts';
 
 /** What the translation of an expression needs. */
 export interface Context {
-  /** The error for a part of the text that is not understood. */
-  readonly fail: (message: string, place: Placed) => TailraceError;
   readonly scope: ColumnScope;
   /** Microseconds since 1970. */
   readonly now: number;
-  /** Translates an expression within this one. @throws TailraceError for an array */
+  /** Translates an expression within this one. @throws NotUnderstood for an array */
   readonly translate: (expression: Expression) => Value;
   /** The same for what may be an array. */
   readonly translateArray: (expression: Expression) => Value;
@@ -19,7 +16,7 @@ export interface Context {
   readonly translateRow: (expression: Expression) => Value;
   /** Translates a SELECT in brackets with one column. */
   readonly subquery: (query: QueryTree) => { readonly sql: string; readonly type: Type };
-  /** Counts characters of SQL that have been written. @throws WrongType beyond the bound of a whole translation */
+  /** Counts characters of SQL that have been written. @throws NotUnderstood beyond the bound of a whole translation */
   readonly spend: (chars: number) => void;
 }
 
@@ -50,7 +47,7 @@ interface JsonTarget {
  * Finds what a name of one or more parts stands for: a record of an UNNEST first, whose name hides columns, then a
  * relation, a column, and last a field of a record, named without it. @returns `undefined` if there is none
  *
- * @throws WrongType for an ambiguous name
+ * @throws NotUnderstood for an ambiguous name
  */
 export function findName(names: readonly string[], scope: ColumnScope): NameTarget | undefined {
   const [first = '', ...rest] = names;
@@ -88,7 +85,7 @@ function findField(names: readonly string[], { records }: ColumnScope): JsonTarg
   throw ambiguous(`${names.join('.')} ${where} in ${listed}; write the record before it`);
 }
 
-const ambiguous = (message: string) => new WrongType(`has an ambiguous name: ${message}`);
+const ambiguous = (message: string) => reject(`has an ambiguous name: ${message}`);
 
 function findColumn(relation: Relation, name: string, steps: readonly Step[]): NameTarget | undefined {
   const column = getColumn(relation.source, name);
@@ -120,15 +117,6 @@ export function readFound(found: NameTarget): Value {
   const value = found.origin.relation.value(found.origin, found.steps, found.others);
   const isWhole = found.steps.length === 0 && found.origin.path !== undefined;
   return isWhole ? { ...value, type: 'record' } : value;
-}
-
-/** Translates a part of the caller's text, and adds its place to what is wrong with a value. @throws TailraceError */
-export function placed<T>({ fail }: Pick<Context, 'fail'>, place: Placed, translate: () => T): T {
-  try {
-    return translate();
-  } catch (error) {
-    throw error instanceof WrongType ? fail(error.message, place) : error;
-  }
 }
 
 /** Bounds that hold for every row of one table that a SELECT reads. */

@@ -4,13 +4,15 @@ import {
   type Expression,
   type ItemTree,
   type OrderTerm,
+  placed,
+  reject,
   type SelectTree,
   type StarTree,
   shorten,
   type Tail,
 } from './parse/tree.ts';
 import { createRelation, type Source } from './relation.ts';
-import { type ColumnScope, type Context, findBounds, placed, readColumn, type TableBounds } from './scope.ts';
+import { type ColumnScope, type Context, findBounds, readColumn, type TableBounds } from './scope.ts';
 import { as, groupedValue, isJson, type Members, type Type, type Value } from './value.ts';
 
 /** A column of a SELECT: in its SQL it is `c0`, `c1` and so on. */
@@ -64,7 +66,7 @@ export function translateSelect(tree: SelectTree, context: SelectContext, tail: 
   const list = values.map(({ sql }, i) => `${sql} AS c${i}`).join(', ');
   const columns = items.map(({ label, value: { type, members } }) => ({ label, type, members }));
   const array = isDistinct ? columns.find(({ type }) => type === 'array') : undefined;
-  if (array !== undefined) throw context.fail(`has DISTINCT with the array ${array.label}`, tree);
+  if (array !== undefined) throw reject(`has DISTINCT with the array ${array.label}`, tree);
   const source = from.write();
   const sql = [
     `SELECT ${isDistinct ? 'DISTINCT ' : ''}${list}${source && ` FROM ${source}`}`,
@@ -74,7 +76,7 @@ export function translateSelect(tree: SelectTree, context: SelectContext, tail: 
 }
 
 function translateCondition(condition: Expression, context: Context): string {
-  return placed(context, condition, () => as(context.translate(condition), 'bool'));
+  return placed(condition, () => as(context.translate(condition), 'bool'));
 }
 
 /** A SELECT with an ORDER BY and a LIMIT around it, which name its columns only. */
@@ -123,47 +125,47 @@ function readKeys(
   const values = items.map(({ value }) => value);
   // A name by itself is that of a column of the list first, as in `timestamp_trunc(timestamp, hour) AS timestamp`.
   return groupBy.map(
-    (key) => readPlaced(key, values, inner) ?? (key.kind === 'name' ? named : inner).translate(key),
+    (key) => readPlaced(key, values) ?? (key.kind === 'name' ? named : inner).translate(key),
   );
 }
 
 function readItems(tree: SelectTree, scope: ColumnScope, context: Context): readonly Item[] {
   let nameless = 0;
   const items = tree.items.flatMap((item) => {
-    if (item.kind === 'star') return readStar(item, scope, context);
+    if (item.kind === 'star') return readStar(item, scope);
     const own = context.translateArray(item.expression);
     const value = scope.grouped.get(own.sql) ?? own;
-    return [{ label: item.alias ?? findLabel(item, context) ?? `f${nameless++}_`, value }];
+    return [{ label: item.alias ?? findLabel(item) ?? `f${nameless++}_`, value }];
   });
-  if (items.length > COLUMNS_MAX) throw context.fail(`has more than ${COLUMNS_MAX} columns`, tree);
+  if (items.length > COLUMNS_MAX) throw reject(`has more than ${COLUMNS_MAX} columns`, tree);
   return items;
 }
 
 const COLUMNS_MAX = 200;
 
 /** The last part of a name. */
-function findLabel({ expression }: ItemTree, { fail }: Context): string | undefined {
+function findLabel({ expression }: ItemTree): string | undefined {
   const label = expression.kind === 'name' ? expression.names.at(-1) : undefined;
   if (label === undefined || /^[A-Za-z_]\w{0,127}$/.test(label)) return label;
-  throw fail(`has the column ${JSON.stringify(shorten(label))}; give it a plain name with AS`, expression);
+  throw reject(`has the column ${JSON.stringify(shorten(label))}; give it a plain name with AS`, expression);
 }
 
 /** The columns of `*`, with or without a relation before it and EXCEPT after it. */
-function readStar(star: StarTree, scope: ColumnScope, { fail }: Context): readonly Item[] {
+function readStar(star: StarTree, scope: ColumnScope): readonly Item[] {
   const wanted = star.relation?.toLowerCase();
   const isWanted = ({ name }: { readonly name: string }) =>
     wanted === undefined || name.toLowerCase() === wanted;
   const relations = scope.relations.filter(isWanted);
-  if (scope.records.some(isWanted)) throw fail('has * of an unnested record; name its fields', star);
+  if (scope.records.some(isWanted)) throw reject('has * of an unnested record; name its fields', star);
   if (relations.length === 0)
-    throw fail(`has ${star.relation === undefined ? '*' : `${star.relation}.*`} without a table`, star);
+    throw reject(`has ${star.relation === undefined ? '*' : `${star.relation}.*`} without a table`, star);
   const except = new Set(star.except.map((name) => name.toLowerCase()));
   const found = relations.flatMap((relation) =>
     [...relation.source.columns].map(([key, column]) => ({ key, relation, column })),
   );
   const kept = found.filter(({ key }) => !except.has(key));
   if (kept.length !== found.length - except.size)
-    throw fail('has EXCEPT of what is not a column there', star);
+    throw reject('has EXCEPT of what is not a column there', star);
   return kept.map(({ relation, column }) => ({ label: column.label, value: readColumn(relation, column) }));
 }
 
@@ -171,7 +173,7 @@ function readStar(star: StarTree, scope: ColumnScope, { fail }: Context): readon
 function writeTail({ orderBy, limit }: Tail, values: readonly Value[], context: Context): string {
   const terms = orderBy.map((term) => {
     const { expression } = term;
-    return writeTerm(readPlaced(expression, values, context) ?? context.translate(expression), term);
+    return writeTerm(readPlaced(expression, values) ?? context.translate(expression), term);
   });
   const order = terms.length === 0 ? '' : ` ORDER BY ${terms.join(', ')}`;
   if (limit === undefined) return order;
@@ -179,13 +181,14 @@ function writeTail({ orderBy, limit }: Tail, values: readonly Value[], context: 
 }
 
 /** A column by its place, such as 1; `undefined` for other expressions. */
-function readPlaced(expression: Expression, values: readonly Value[], { fail }: Context): Value | undefined {
+function readPlaced(expression: Expression, values: readonly Value[]): Value | undefined {
   if (expression.kind !== 'number') return undefined;
   const { digits } = expression;
   const value = /^\d{1,4}$/.test(digits) ? values[Number(digits) - 1] : undefined;
   if (value !== undefined && value.type !== 'array') return value;
-  if (value !== undefined) throw fail(`orders or groups by column ${digits}, which is an array`, expression);
-  throw fail(`names column ${digits} by its place; there are ${values.length}`, expression);
+  if (value !== undefined)
+    throw reject(`orders or groups by column ${digits}, which is an array`, expression);
+  throw reject(`names column ${digits} by its place; there are ${values.length}`, expression);
 }
 
 /**

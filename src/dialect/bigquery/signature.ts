@@ -1,14 +1,14 @@
 import { createMatcher, findPatternFault } from '../../sql/pattern.ts';
 import { writeValue } from '../../sql/sql.ts';
-import type { CallForm, Expression } from './parse/tree.ts';
+import { type CallForm, type Expression, reject } from './parse/tree.ts';
 import type { Context } from './scope.ts';
-import { as, isJson, isTime, jsonValue, type TargetType, type Type, type Value, WrongType } from './value.ts';
+import { as, isJson, isTime, jsonValue, type TargetType, type Type, type Value } from './value.ts';
 
 /** A function of BigQuery, with how many arguments it takes. */
 export interface BigQueryFunction {
   readonly min: number;
   readonly max: number;
-  /** @throws WrongType for arguments that are not understood */
+  /** @throws NotUnderstood for arguments that are not understood */
   readonly write: (args: readonly Expression[], context: Context, name: string) => Value;
 }
 
@@ -52,7 +52,7 @@ function readArgument(
   arg: Expression,
   { name, context }: { readonly name: string; readonly context: Context },
 ): string | undefined {
-  const missing = (what: string) => new WrongType(`calls ${name} without ${what} where one belongs`);
+  const missing = (what: string) => reject(`calls ${name} without ${what} where one belongs`);
   if (kind === 'part') {
     const part = readPart(arg);
     if (part === undefined) throw missing('a word such as HOUR');
@@ -78,18 +78,16 @@ function readPart(expression: Expression): string | undefined {
   return day !== undefined && readPart(day) === 'monday' ? 'isoweek' : undefined;
 }
 
-/** Checks a regular expression of a caller. @throws WrongType for a pattern that is rejected */
+/** Checks a regular expression of a caller. @throws NotUnderstood for a pattern that is rejected */
 function readPattern(pattern: string): string {
   const fault = findPatternFault(pattern);
-  if (fault !== undefined) throw new WrongType(`has a pattern that ${fault}`);
+  if (fault !== undefined) throw reject(`has a pattern that ${fault}`);
   if (typeof createMatcher(pattern) === 'string')
-    throw new WrongType(
-      `has ${JSON.stringify(pattern.slice(0, 60))}, which is not a regular expression of RE2`,
-    );
+    throw reject(`has ${JSON.stringify(pattern.slice(0, 60))}, which is not a regular expression of RE2`);
   return pattern;
 }
 
-/** An aggregate function of one argument. @param write throws WrongType for an argument of another type */
+/** An aggregate function of one argument. @param write throws NotUnderstood for an argument of another type */
 const aggregate = (write: (value: Value) => Value): BigQueryFunction => ({
   min: 1,
   max: 1,
@@ -131,11 +129,11 @@ export const AGGREGATES: Readonly<Record<string, BigQueryFunction>> = {
   },
 };
 
-/** `count(*)`, `count(x)` and `count(DISTINCT x)`, each also with `OVER ()`. @throws WrongType for other arguments */
+/** `count(*)`, `count(x)` and `count(DISTINCT x)`, each also with `OVER ()`. @throws NotUnderstood for other arguments */
 export function translateCount({ args, isOfRows, isDistinct, isOver }: CallForm, context: Context): Value {
   const [arg, ...others] = args;
   if (isOfRows === (arg !== undefined) || others.length > 0)
-    throw new WrongType(`calls count with ${args.length} arguments; it takes 1, or *`);
+    throw reject(`calls count with ${args.length} arguments; it takes 1, or *`);
   const value = arg && context.translateRow(arg);
   const counted = value === undefined ? 'count()' : isDistinct ? countDistinct(value) : `count(${value.sql})`;
   return { type: 'int64', sql: `toInt64(${counted}${isOver ? ' OVER ()' : ''})` };
@@ -144,7 +142,7 @@ export function translateCount({ args, isOfRows, isDistinct, isOver }: CallForm,
 /**
  * `approx_quantiles(x, n)[offset(k)]`, or the member of such an array.
  *
- * @throws WrongType for the member of any other list
+ * @throws NotUnderstood for the member of any other list
  */
 export function translateMember(
   { list, index }: Extract<Expression, { kind: 'member' }>,
@@ -162,7 +160,7 @@ const PARTS_MAX = 100_000;
 // Each is a number in the SQL of an array.
 const ARRAY_PARTS_MAX = 100;
 
-/** `approx_quantiles(x, parts)[offset(k)]`: an exact quantile. @throws WrongType for a place beyond the parts */
+/** `approx_quantiles(x, parts)[offset(k)]`: an exact quantile. @throws NotUnderstood for a place beyond the parts */
 function writeQuantile(value: Value, parts: number, place: number): Value {
   requireParts(parts, PARTS_MAX);
   requirePlace(parts, place);
@@ -191,22 +189,22 @@ function writeLevels(parts: number): string {
   return levels;
 }
 
-/** A member of an array of `writeQuantiles`. @throws WrongType for a place beyond the parts */
+/** A member of an array of `writeQuantiles`. @throws NotUnderstood for a place beyond the parts */
 function writeMember({ sql, members }: Value, place: number): Value {
   if (members === undefined)
-    throw new WrongType('has […] after something else than approx_quantiles(x, 100) or a column of such');
+    throw reject('has […] after something else than approx_quantiles(x, 100) or a column of such');
   requirePlace(members.parts, place);
   return { type: members.type, sql: `if(empty(${sql}), NULL, arrayElement(${sql}, ${place + 1}))` };
 }
 
 function requireParts(parts: number, max: number): void {
   if (!Number.isInteger(parts) || parts < 1 || parts > max)
-    throw new WrongType(`has approx_quantiles with a number other than 1 to ${max}`);
+    throw reject(`has approx_quantiles with a number other than 1 to ${max}`);
 }
 
 function requirePlace(parts: number, place: number): void {
   if (!Number.isInteger(place) || place < 0 || place > parts)
-    throw new WrongType(`has an offset beyond the ${parts + 1} members of approx_quantiles`);
+    throw reject(`has an offset beyond the ${parts + 1} members of approx_quantiles`);
 }
 
 /** Times and integers as they are, other values as floats. */

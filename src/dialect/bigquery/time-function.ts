@@ -1,7 +1,7 @@
-import type { Expression } from './parse/tree.ts';
+import { type Expression, reject } from './parse/tree.ts';
 import type { Context } from './scope.ts';
 import { type BigQueryFunction, NULL, plain } from './signature.ts';
-import { as, type Value, WrongType } from './value.ts';
+import { as, type Value } from './value.ts';
 
 /** A part of a time, in ClickHouse's SQL with `$` for the time. */
 interface Part {
@@ -37,12 +37,12 @@ const PARTS: Readonly<Record<string, Part>> = {
   isoyear: { field: 'toISOYear($)' },
 };
 
-/** @throws WrongType for a part that cannot be used so */
+/** @throws NotUnderstood for a part that cannot be used so */
 function pick<K extends keyof Part>(use: K, part: string): NonNullable<Part[K]> {
   const found = Object.hasOwn(PARTS, part) ? PARTS[part]?.[use] : undefined;
   if (found !== undefined) return found;
   const known = Object.keys(PARTS).filter((one) => PARTS[one]?.[use] !== undefined);
-  throw new WrongType(`has the part ${part} of a time; known there are ${known.join(', ')}`);
+  throw reject(`has the part ${part} of a time; known there are ${known.join(', ')}`);
 }
 
 export function writeExtract(part: string, time: string): string {
@@ -94,7 +94,7 @@ function writeFormat(format: string): string {
   return format.replace(/%(E\*S|.?)/gs, (_, code: string) => {
     const written = Object.hasOwn(FORMATS, code) ? FORMATS[code] : undefined;
     if (written !== undefined) return written;
-    throw new WrongType(
+    throw reject(
       `has %${code} in a format; known are ${Object.keys(FORMATS)
         .map((one) => `%${one}`)
         .join(' ')}`,
@@ -125,8 +125,7 @@ const ISO = /^(?:%Y-%m-%d|%F)(?:[T ](?:%H:%M:%S|%H:%M:%E\*S|%T|%X))? ?(?:%Z|%z|%
 function writeParse(format: string, text: string): string {
   const bare = format.slice(1, -1);
   if (bare === '%s') return `fromUnixTimestamp64Micro(toInt64(${text}) * 1000000, 'UTC')`;
-  if (!ISO.test(bare))
-    throw new WrongType(`has the format ${format}; known are %s and such as %Y-%m-%dT%H:%M:%S`);
+  if (!ISO.test(bare)) throw reject(`has the format ${format}; known are %s and such as %Y-%m-%dT%H:%M:%S`);
   const pattern = bare.replace(/%(?:E\*S|Ez|.)/g, (code) => PARSED[code] ?? code);
   const checked = `if(match(${text}, '^${pattern.replaceAll('\\', '\\\\')}$'), ${text}, '')`;
   return `parseDateTime64BestEffort(${checked}, 6, 'UTC')`;
@@ -171,7 +170,7 @@ const NOW = "toDateTime64(@now, 6, 'UTC')";
 
 /** INTERVAL. `micros` is given if it is constant, and always as long. */
 function readInterval(expression: Expression, { translate }: Context) {
-  if (expression.kind !== 'interval') throw new WrongType('has no INTERVAL such as INTERVAL 1 HOUR there');
+  if (expression.kind !== 'interval') throw reject('has no INTERVAL such as INTERVAL 1 HOUR there');
   const { part } = expression;
   const count = translate(expression.count);
   const sql = count.text !== undefined && /^-?\d{1,9}$/.test(count.text) ? count.text : as(count, 'int64');
@@ -199,6 +198,6 @@ export function addInterval(time: Value, interval: Expression, { type, sign, con
   if (instant === undefined || micros === undefined) return { type, sql };
   const moved = sign === 'add' ? instant + micros : instant - micros;
   if (moved < INSTANT_MIN || moved > INSTANT_MAX)
-    throw new WrongType('has an INTERVAL that leads beyond the years 1900 to 2255');
+    throw reject('has an INTERVAL that leads beyond the years 1900 to 2255');
   return { type, sql, instant: moved };
 }

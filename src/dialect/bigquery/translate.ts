@@ -1,10 +1,11 @@
 import { SQL_INSTANT_PREFIX } from '../../definitions/endpoint.ts';
-import { TailraceError } from '../../errors.ts';
+import { SQL_PARAMETER } from '../../definitions/parameter.ts';
+import { placeAt, TailraceError } from '../../errors.ts';
 import { parseInstant } from '../../lib/instant.ts';
 import { formatTime } from './function.ts';
 import { parse } from './parse/query.ts';
 import type { Quotes } from './parse/token.ts';
-import { reject } from './parse/tree.ts';
+import { NotUnderstood, reject } from './parse/tree.ts';
 import { type Query, type QueryOptions, translateQuery } from './query.ts';
 import { createRelation, type DialectView } from './relation.ts';
 import type { Bounds } from './scope.ts';
@@ -56,13 +57,23 @@ export interface TranslatedColumn {
  *
  * @throws TailraceError `invalid_parameter`
  */
-export function translateBigQuery(
-  sql: string,
-  { views, now, quotes = 'bigquery' }: TranslateOptions,
-): Translation {
+export function translateBigQuery(sql: string, options: TranslateOptions): Translation {
+  const text = sql.toWellFormed();
+  try {
+    return translate(text, options);
+  } catch (error) {
+    if (!(error instanceof NotUnderstood)) throw error;
+    const { line, column } = placeAt(text, error.place?.start ?? 0);
+    const at = error.place === undefined ? '' : ` at line ${line}, column ${column}`;
+    const fault = { parameter: SQL_PARAMETER, message: `${error.message}${at}` };
+    throw new TailraceError('invalid_parameter', `${SQL_PARAMETER} ${fault.message}`, { errors: [fault] });
+  }
+}
+
+function translate(sql: string, { views, now, quotes = 'bigquery' }: TranslateOptions): Translation {
   const instant = parseInstant(now);
   if (instant === undefined) throw new RangeError(`${now} is not an instant`);
-  const parsed = { ...parse(sql.toWellFormed(), quotes), views, now: instant };
+  const parsed = { root: parse(sql, quotes), views, now: instant };
   const query = translateQuery({ ...parsed, createRelation });
   const columns = query.columns.map(({ label, type }) => ({ name: label, type: outputType(type) }));
   const instants = createInstants();
@@ -93,7 +104,7 @@ function translateTyped(
       flag,
     };
   } catch (error) {
-    if (error instanceof NotTyped || error instanceof TailraceError) return undefined; // such as one column too many
+    if (error instanceof NotTyped || error instanceof NotUnderstood) return undefined; // such as one column too many
     throw error;
   }
 }

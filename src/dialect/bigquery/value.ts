@@ -1,5 +1,6 @@
 import { formatInstant, type Micros, parseInstant } from '../../lib/instant.ts';
 import { writeValue } from '../../sql/sql.ts';
+import { reject } from './parse/tree.ts';
 
 /** The type of an expression. `json` is what the metadata have at a path: a number in one event, a text in the next. */
 export type Type =
@@ -154,11 +155,6 @@ export function roundAway(float: string): string {
   return `sign(${float}) * floor(abs(${float}) + 0.5)`;
 }
 
-/** Says what is wrong with a value; the caller knows the place. */
-export class WrongType extends Error {
-  override readonly name = 'WrongType';
-}
-
 /** What an argument may be. `number` is an integer or a float. */
 export type TargetType =
   | 'string'
@@ -177,14 +173,14 @@ export const isJson = ({ type }: Value) => type === 'json' || type === 'record';
 const isNumber = ({ type }: Value) => NUMBERS.includes(type);
 export const isTime = ({ type }: Value) => TIMES.includes(type);
 
-/** A value as a type, where BigQuery converts without a cast: JSON and constants. @throws WrongType */
+/** A value as a type, where BigQuery converts without a cast: JSON and constants. @throws NotUnderstood */
 export function as(value: Value, wanted: TargetType): string {
   const { type, sql, json, text } = value;
   if (json !== undefined) return FORMS[wanted](json);
   if (type === 'null' || type === wanted || (wanted === 'number' && isNumber(value))) return sql;
   if (wanted === 'float64' && type === 'int64') return `toFloat64(${sql})`;
   if (text !== undefined && isTimeType(wanted)) return instantOf(text, wanted).sql;
-  throw new WrongType(`has a ${nameOf(value)} where a ${wanted} belongs`);
+  throw reject(`has a ${nameOf(value)} where a ${wanted} belongs`);
 }
 
 type Json = NonNullable<Value['json']>;
@@ -214,11 +210,11 @@ function readTime(text: string, type: 'timestamp' | 'datetime' | 'date'): string
   return type === 'date' ? `toDate(${time})` : time;
 }
 
-/** The instant that a text stands for. @throws WrongType */
+/** The instant that a text stands for. @throws NotUnderstood */
 export function instantOf(text: string, type: 'timestamp' | 'datetime' | 'date'): Value {
   const micros = parseInstant(text);
   if (micros === undefined || !/^\s*\d{4}-/.test(text))
-    throw new WrongType(
+    throw reject(
       `has ${JSON.stringify(text.slice(0, 60))}, which is not a ${type}; write 2026-11-20 07:00:00`,
     );
   return writeInstant(micros, type);
@@ -237,7 +233,7 @@ function writeInstant(instant: Micros, type: 'timestamp' | 'datetime' | 'date'):
 /**
  * One type for values that stand in for each other, as in CASE, and each as this type.
  *
- * @throws WrongType if there is none
+ * @throws NotUnderstood if there is none
  */
 export function unify(values: readonly Value[]): { readonly type: Type; readonly sqls: readonly string[] } {
   const kinds = [...new Set(values.map((value) => (isJson(value) ? 'json' : value.type)))].filter(
@@ -260,13 +256,13 @@ function common(values: readonly Value[], types: readonly Type[]): Exclude<Targe
   if (time !== undefined && others.every(isJson)) return time as 'timestamp'; // TIMES has no others that are not in Wanted
   const [only] = types;
   if (types.length === 1 && (only === 'string' || only === 'bool')) return only;
-  throw new WrongType(`has a ${types.join(' and a ')} where one type belongs; cast one of them`);
+  throw reject(`has a ${types.join(' and a ')} where one type belongs; cast one of them`);
 }
 
 /** Longest SQL of a translation, and of each expression in it. */
 export const SQL_CHARS_MAX = 256 * 1024;
 
-/** @throws WrongType if the values have no type in common */
+/** @throws NotUnderstood if the values have no type in common */
 export function compare(operator: string, left: Value, right: Value): string {
   const type = commonOf(left, right, operator);
   return `(${as(left, type)} ${operator === '<>' ? '!=' : operator} ${as(right, type)})`;
@@ -276,12 +272,12 @@ export function compare(operator: string, left: Value, right: Value): string {
 export function commonOf(left: Value, right: Value, operator = '='): TargetType {
   if (isJson(left) && isJson(right)) {
     if (operator === '=' || operator === '!=' || operator === '<>') return 'string';
-    throw new WrongType(`compares two fields of the metadata by ${operator}; cast one of them`);
+    throw reject(`compares two fields of the metadata by ${operator}; cast one of them`);
   }
   if (isReadAs(left, right)) return wantedOf(right);
   if (isReadAs(right, left) || left.type === right.type) return wantedOf(left);
   if (isNumber(left) && isNumber(right)) return 'number';
-  throw new WrongType(`compares a ${nameOf(left)} with a ${nameOf(right)}; cast one of them`);
+  throw reject(`compares a ${nameOf(left)} with a ${nameOf(right)}; cast one of them`);
 }
 
 /** Whether a value is read as another's type. */

@@ -1,4 +1,3 @@
-import type { TailraceError } from '../../../errors.ts';
 import { parseExpression } from './expression.ts';
 import {
   type BigQueryToken,
@@ -9,40 +8,33 @@ import {
   type Quotes,
   readTokens,
 } from './token.ts';
-import type {
-  FromItem,
-  ItemTree,
-  Join,
-  OrderTerm,
-  Placed,
-  QueryTree,
-  SelectTree,
-  StarTree,
-  Tail,
-  WithMember,
+import {
+  type FromItem,
+  type ItemTree,
+  type Join,
+  type OrderTerm,
+  type QueryTree,
+  reject,
+  type SelectTree,
+  type StarTree,
+  type Tail,
+  type WithMember,
 } from './tree.ts';
-
-interface Parsed {
-  readonly root: QueryTree;
-  /** The error for a part of the tree that is not understood. */
-  readonly fail: (message: string, place: Placed) => TailraceError;
-}
 
 /**
  * Parses one SELECT of BigQuery's in a time in proportion to its length, which is bounded.
  *
- * @throws TailraceError `invalid_parameter` that names what is not understood, with its line and column
+ * @throws NotUnderstood
  */
-export function parse(sql: string, quotes: Quotes): Parsed {
-  const tokens = createTokenStream(sql, withoutEnd(readTokens(sql, quotes)));
-  const grammar: Grammar = {
-    tokens,
-    query: () => parseQuery(grammar),
-    expression: () => parseExpression(grammar),
+export function parse(sql: string, quotes: Quotes): QueryTree {
+  const tokens: Grammar = {
+    ...createTokenStream(sql, withoutEnd(readTokens(sql, quotes))),
+    query: () => parseQuery(tokens),
+    expression: () => parseExpression(tokens),
   };
-  const root = parseQuery(grammar);
+  const root = parseQuery(tokens);
   if (tokens.peek() !== undefined) throw tokens.unexpected('the end');
-  return { root, fail: tokens.fail };
+  return root;
 }
 
 /** Removes semicolons at the end. */
@@ -51,107 +43,97 @@ function withoutEnd(tokens: readonly BigQueryToken[]): readonly BigQueryToken[] 
 }
 
 /** Parses a query, up to its end or the bracket around it. */
-function parseQuery(grammar: Grammar): QueryTree {
-  const { tokens } = grammar;
+function parseQuery(tokens: Grammar): QueryTree {
   const start = tokens.start();
-  const withs = parseWith(grammar);
-  const arms = [parseArm(grammar)];
-  while (tokens.takeWords('UNION', 'ALL')) arms.push(parseArm(grammar));
-  return { kind: 'query', withs, arms, tail: parseTail(grammar), start };
+  const withs = parseWith(tokens);
+  const arms = [parseArm(tokens)];
+  while (tokens.takeWords('UNION', 'ALL')) arms.push(parseArm(tokens));
+  return { kind: 'query', withs, arms, tail: parseTail(tokens), start };
 }
 
-function parseWith(grammar: Grammar): readonly WithMember[] {
-  const { tokens } = grammar;
+function parseWith(tokens: Grammar): readonly WithMember[] {
   if (!tokens.takeWords('WITH')) return [];
   const members: WithMember[] = [];
   do {
-    const member = parseWithMember(grammar);
+    const member = parseWithMember(tokens);
     if (members.some(({ name }) => name.toLowerCase() === member.name.toLowerCase()))
-      throw tokens.fail(`has two members ${member.name} of WITH; give each its own name`, member);
+      throw reject(`has two members ${member.name} of WITH; give each its own name`, member);
     members.push(member);
   } while (tokens.takeSign(','));
   return members;
 }
 
-function parseWithMember(grammar: Grammar): WithMember {
-  const { tokens } = grammar;
+function parseWithMember(tokens: Grammar): WithMember {
   const start = tokens.start();
   if (!tokens.isName()) throw tokens.unexpected('the name of a member of WITH');
   const name = tokens.take('a name').value;
   tokens.expectWord('AS');
   tokens.expectSign('(', `the SELECT of ${name} in brackets`);
-  const query = tokens.nest(grammar.query);
+  const query = tokens.nest(tokens.query);
   tokens.expectSign(')', `the closing bracket of ${name}`);
   return { name, query, start };
 }
 
-function parseArm(grammar: Grammar): SelectTree | QueryTree {
-  const { tokens } = grammar;
-  if (!tokens.takeSign('(')) return parseSelect(grammar);
-  const query = tokens.nest(grammar.query);
+function parseArm(tokens: Grammar): SelectTree | QueryTree {
+  if (!tokens.takeSign('(')) return parseSelect(tokens);
+  const query = tokens.nest(tokens.query);
   tokens.expectSign(')', 'the closing bracket of the SELECT');
   return query;
 }
 
-function parseSelect(grammar: Grammar): SelectTree {
-  const { tokens } = grammar;
+function parseSelect(tokens: Grammar): SelectTree {
   const start = tokens.start();
   if (!tokens.takeWords('SELECT')) throw tokens.unexpected('a SELECT');
   const isDistinct = tokens.takeWords('DISTINCT');
   if (!isDistinct) tokens.takeWords('ALL');
-  const items = parseItems(grammar);
-  const from = tokens.takeWords('FROM') ? parseFrom(grammar) : [];
-  const where = tokens.takeWords('WHERE') ? grammar.expression() : undefined;
-  const groupBy = tokens.takeWords('GROUP', 'BY') ? parseList(grammar) : [];
-  const having = tokens.takeWords('HAVING') ? grammar.expression() : undefined;
+  const items = parseItems(tokens);
+  const from = tokens.takeWords('FROM') ? parseFrom(tokens) : [];
+  const where = tokens.takeWords('WHERE') ? tokens.expression() : undefined;
+  const groupBy = tokens.takeWords('GROUP', 'BY') ? parseList(tokens) : [];
+  const having = tokens.takeWords('HAVING') ? tokens.expression() : undefined;
   return { kind: 'select', isDistinct, items, from, where, groupBy, having, start };
 }
 
 /** A comma may stand after the last item. */
-function parseItems(grammar: Grammar): readonly (ItemTree | StarTree)[] {
-  const { tokens } = grammar;
-  const items = [parseItem(grammar)];
-  while (tokens.takeSign(',') && tokens.word() !== 'FROM') items.push(parseItem(grammar));
+function parseItems(tokens: Grammar): readonly (ItemTree | StarTree)[] {
+  const items = [parseItem(tokens)];
+  while (tokens.takeSign(',') && tokens.word() !== 'FROM') items.push(parseItem(tokens));
   return items;
 }
 
-function parseItem(grammar: Grammar): ItemTree | StarTree {
-  const { tokens } = grammar;
+function parseItem(tokens: Grammar): ItemTree | StarTree {
   const start = tokens.start();
-  if (tokens.takeSign('*')) return parseStar(undefined, start, grammar);
+  if (tokens.takeSign('*')) return parseStar(undefined, start, tokens);
   if (tokens.isName() && tokens.isSign('.', 1) && tokens.isSign('*', 2)) {
     const relation = tokens.take('a name').value;
     tokens.takeSign('.');
     tokens.takeSign('*');
-    return parseStar(relation, start, grammar);
+    return parseStar(relation, start, tokens);
   }
-  const expression = grammar.expression();
-  return { kind: 'item', expression, alias: parseAlias(grammar), start };
+  const expression = tokens.expression();
+  return { kind: 'item', expression, alias: parseAlias(tokens), start };
 }
 
-function parseStar(relation: string | undefined, start: number, grammar: Grammar): StarTree {
-  const { tokens } = grammar;
+function parseStar(relation: string | undefined, start: number, tokens: Grammar): StarTree {
   const hasExcept = tokens.isSign('(', 1) && tokens.takeWords('EXCEPT');
-  const except = hasExcept ? parseNames('EXCEPT', grammar) : [];
+  const except = hasExcept ? parseNames('EXCEPT', tokens) : [];
   return { kind: 'star', relation, except, start };
 }
 
-function parseTail(grammar: Grammar): Tail {
-  const { tokens } = grammar;
+function parseTail(tokens: Grammar): Tail {
   const orderBy: OrderTerm[] = [];
   if (tokens.takeWords('ORDER', 'BY')) {
-    do orderBy.push(parseOrderTerm(grammar));
+    do orderBy.push(parseOrderTerm(tokens));
     while (tokens.takeSign(','));
   }
   const limit = tokens.takeWords('LIMIT')
-    ? { rows: parseCount(grammar), offset: tokens.takeWords('OFFSET') ? parseCount(grammar) : undefined }
+    ? { rows: parseCount(tokens), offset: tokens.takeWords('OFFSET') ? parseCount(tokens) : undefined }
     : undefined;
   return { orderBy, limit };
 }
 
-function parseOrderTerm(grammar: Grammar): OrderTerm {
-  const { tokens } = grammar;
-  const expression = grammar.expression();
+function parseOrderTerm(tokens: Grammar): OrderTerm {
+  const expression = tokens.expression();
   const isDescending = tokens.takeWords('DESC');
   if (!isDescending) tokens.takeWords('ASC');
   if (tokens.takeWords('NULLS', 'FIRST')) return { expression, isDescending, nulls: 'FIRST' };
@@ -160,63 +142,62 @@ function parseOrderTerm(grammar: Grammar): OrderTerm {
 }
 
 /** Digits, without zeros before them. */
-function parseCount({ tokens }: Grammar): string {
+function parseCount(tokens: Grammar): string {
   const token = tokens.peek();
   if (token?.kind !== 'number' || !/^\d{1,15}$/.test(token.value)) throw tokens.unexpected('a whole number');
   return String(Number(tokens.take('a number').value));
 }
 
 /** Parses what stands after FROM. */
-function parseFrom(grammar: Grammar): readonly FromItem[] {
-  const items = [parseFromItem(undefined, grammar)];
+function parseFrom(tokens: Grammar): readonly FromItem[] {
+  const items = [parseFromItem(undefined, tokens)];
   for (;;) {
-    const join = parseJoin(grammar);
+    const join = parseJoin(tokens);
     if (join === undefined) break;
-    items.push(parseFromItem(join, grammar));
+    items.push(parseFromItem(join, tokens));
   }
   return items;
 }
 
 /** Reads a comma or the words of a join if they are next. */
-function parseJoin({ tokens }: Grammar): Join | undefined {
+function parseJoin(tokens: Grammar): Join | undefined {
   if (tokens.takeSign(',') || tokens.takeWords('CROSS', 'JOIN')) return 'CROSS JOIN';
   if (tokens.takeWords('JOIN') || tokens.takeWords('INNER', 'JOIN')) return 'INNER JOIN';
   if (tokens.takeWords('LEFT', 'JOIN') || tokens.takeWords('LEFT', 'OUTER', 'JOIN')) return 'LEFT JOIN';
   return undefined;
 }
 
-function parseFromItem(join: Join | undefined, grammar: Grammar): FromItem {
-  const { tokens } = grammar;
+function parseFromItem(join: Join | undefined, tokens: Grammar): FromItem {
   const start = tokens.start();
-  const read = parseRead(grammar);
-  const alias = parseAlias(grammar);
-  const on = tokens.takeWords('ON') ? grammar.expression() : undefined;
-  const using = on === undefined && tokens.takeWords('USING') ? parseNames('USING', grammar) : [];
+  const read = parseRead(tokens);
+  const alias = parseAlias(tokens);
+  const on = tokens.takeWords('ON') ? tokens.expression() : undefined;
+  const using = on === undefined && tokens.takeWords('USING') ? parseNames('USING', tokens) : [];
   return { join, read, alias, on, using, start };
 }
 
-function parseRead(grammar: Grammar): FromItem['read'] {
-  const { tokens } = grammar;
+function parseRead(tokens: Grammar): FromItem['read'] {
   if (tokens.takeSign('(')) {
-    const query = tokens.nest(grammar.query);
+    const query = tokens.nest(tokens.query);
     tokens.expectSign(')', 'the closing bracket of the SELECT');
     return { kind: 'subquery', query };
   }
   if (tokens.takeWords('UNNEST')) {
     tokens.expectSign('(');
-    const list = grammar.expression();
+    const list = tokens.expression();
     tokens.expectSign(')', 'the closing bracket of UNNEST');
     return { kind: 'unnest', list };
   }
   if (!tokens.isName()) throw tokens.unexpected('a table');
   const names = [tokens.take('a table').value];
-  while (tokens.takeSign('.')) names.push(parseField(grammar));
-  if (tokens.isSign('(')) throw tokens.fail(`has the function ${names.join('.')} where a table belongs`);
+  while (tokens.takeSign('.')) names.push(parseField(tokens));
+  if (tokens.isSign('('))
+    throw reject(`has the function ${names.join('.')} where a table belongs`, { start: tokens.start() });
   return { kind: 'path', names };
 }
 
 /** Names of columns between commas, in brackets. @param clause before them, for messages */
-function parseNames(clause: string, { tokens }: Grammar): readonly string[] {
+function parseNames(clause: string, tokens: Grammar): readonly string[] {
   const names: string[] = [];
   tokens.expectSign('(');
   do {
@@ -229,8 +210,8 @@ function parseNames(clause: string, { tokens }: Grammar): readonly string[] {
 
 const ALIAS = /^[A-Za-z_]\w{0,127}$/;
 
-/** The name after an item or a table, with or without AS. @throws TailraceError for letters that no column may have */
-function parseAlias({ tokens }: Grammar): string | undefined {
+/** The name after an item or a table, with or without AS. @throws NotUnderstood for letters that no column may have */
+function parseAlias(tokens: Grammar): string | undefined {
   const hasAs = tokens.takeWords('AS');
   if (!hasAs && !tokens.isAlias()) return undefined;
   const token = tokens.peek();

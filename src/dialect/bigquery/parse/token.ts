@@ -1,4 +1,3 @@
-import { placeAt, type TailraceError } from '../../../errors.ts';
 import { type Expression, type QueryTree, reject, shorten } from './tree.ts';
 
 /** A token of BigQuery's SQL. `name` is an identifier in backticks. */
@@ -50,7 +49,7 @@ function joinSources(choices: readonly RegExp[]): string {
 /**
  * The tokens of a text, without white space and comments.
  *
- * @throws TailraceError `invalid_parameter` for a text beyond the bounds
+ * @throws NotUnderstood for a text beyond the bounds
  */
 export function readTokens(sql: string, quotes: Quotes): readonly BigQueryToken[] {
   if (Buffer.byteLength(sql) > BYTES_MAX) throw reject(`must be at most ${BYTES_MAX} bytes long`);
@@ -60,40 +59,37 @@ export function readTokens(sql: string, quotes: Quotes): readonly BigQueryToken[
     const start = pattern.lastIndex;
     const groups = pattern.exec(sql)?.groups;
     if (groups === undefined) throw rejectUnknown(sql, start);
-    const token = readToken(groups, start, sql);
+    const token = readToken(groups, start);
     if (token === undefined) continue;
     tokens.push(token);
     if (tokens.length > TOKENS_MAX)
-      throw reject(`must have at most ${TOKENS_MAX} words and signs; there is one more`, placeAt(sql, start));
+      throw reject(`must have at most ${TOKENS_MAX} words and signs; there is one more`, { start });
   }
   return tokens;
 }
 
 function rejectUnknown(sql: string, start: number) {
-  const place = placeAt(sql, start);
   if (/^(?:[rR]?['"`]|\/\*)/.test(sql.slice(start, start + 2)))
-    return reject('has a string, a name or a comment without an end', place);
-  return reject(`has ${JSON.stringify(sql.slice(start, start + 20))}, which is not understood`, place);
+    return reject('has a string, a name or a comment without an end', { start });
+  return reject(`has ${JSON.stringify(sql.slice(start, start + 20))}, which is not understood`, { start });
 }
 
 function readToken(
   groups: Readonly<Record<string, string | undefined>>,
   start: number,
-  sql: string,
 ): BigQueryToken | undefined {
   const { space, doubled, prefix = '', quoted, name, number, word, sign } = groups;
   if (space !== undefined) return undefined;
-  const fail = (message: string) => reject(message, placeAt(sql, start));
   if (doubled !== undefined)
-    return { kind: 'text', value: readEscapes(doubled.slice(1, -1).replaceAll("''", "'"), fail), start };
+    return { kind: 'text', value: readEscapes(doubled.slice(1, -1).replaceAll("''", "'"), start), start };
   if (quoted !== undefined) {
-    if (/b/i.test(prefix)) throw fail('has bytes, which are not understood');
+    if (/b/i.test(prefix)) throw reject('has bytes, which are not understood', { start });
     const quotes = /^(?:"""|''')/.test(quoted) ? 3 : 1;
     const inner = quoted.slice(quotes, -quotes).replaceAll('\r\n', '\n');
-    return { kind: 'text', value: prefix === '' ? readEscapes(inner, fail) : inner, start };
+    return { kind: 'text', value: prefix === '' ? readEscapes(inner, start) : inner, start };
   }
   if (name !== undefined) {
-    if (/\p{Cc}/u.test(name)) throw fail('has a name with a control character');
+    if (/\p{Cc}/u.test(name)) throw reject('has a name with a control character', { start });
     return { kind: 'name', value: name, start };
   }
   if (number !== undefined) return { kind: 'number', value: number, start };
@@ -114,12 +110,13 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const ESCAPE = /\\(?:[xX]([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{3})|([\s\S]))/g;
 
-/** @throws TailraceError `invalid_parameter` for an escape that BigQuery does not have */
-function readEscapes(text: string, fail: (message: string) => Error): string {
+/** @throws NotUnderstood for an escape that BigQuery does not have */
+function readEscapes(text: string, start: number): string {
   const rejectEscape = (written: string) =>
-    fail(
+    reject(
       `has a string with the escape ${written}, which BigQuery does not have; ` +
         `write \\${written}, or r'…' for a raw string,`,
+      { start },
     );
   return text.replace(ESCAPE, (all, x?: string, u?: string, long?: string, octal?: string, other = '') => {
     const digits = x ?? u ?? long;
@@ -135,9 +132,8 @@ function readEscapes(text: string, fail: (message: string) => Error): string {
 /** The tokens of a caller's text, of which the next one is read. */
 type TokenStream = ReturnType<typeof createTokenStream>;
 
-/** What the parts of the grammar need of each other. */
-export interface Grammar {
-  readonly tokens: TokenStream;
+/** The tokens, and what the parts of the grammar need of each other. */
+export interface Grammar extends TokenStream {
   readonly query: () => QueryTree;
   readonly expression: () => Expression;
 }
@@ -173,8 +169,7 @@ export function createTokenStream(sql: string, tokens: readonly BigQueryToken[])
   let level = 0;
 
   const peek = (ahead = 0): BigQueryToken | undefined => tokens[at + ahead];
-  const fail = (message: string, place?: { readonly start: number }): TailraceError =>
-    reject(message, placeAt(sql, place?.start ?? stream.start()));
+  const fail = (message: string) => reject(message, { start: stream.start() });
 
   const stream = {
     peek,
@@ -226,27 +221,22 @@ export function createTokenStream(sql: string, tokens: readonly BigQueryToken[])
     expectWord(word: string): void {
       if (!stream.takeWords(word)) throw stream.unexpected(word);
     },
-    /** The error for what is not understood, at a place or at the next token. */
-    fail,
     /** The error for a token that does not belong there. @param belongs what does */
-    unexpected: (belongs: string): TailraceError => fail(describe(peek(), belongs)),
-    /** Parses what is one level deeper. @throws TailraceError beyond the bound */
+    unexpected: (belongs: string) => fail(describe(peek(), belongs)),
+    /** Parses what is one level deeper. @throws NotUnderstood beyond the bound */
     nest<T>(parse: () => T): T {
-      stream.requireLevel(level + 1);
+      stream.requireLevel(1);
       level++;
       const parsed = parse();
       level--;
       return parsed;
     },
     /** @param deeper levels that a part adds from the left, such as `x::text::text` */
-    requireLevel(levels: number): void {
-      if (levels > LEVELS_MAX + 1)
+    requireLevel(deeper: number): void {
+      if (level + deeper > LEVELS_MAX + 1)
         throw fail(
           `must have at most ${LEVELS_MAX} levels of brackets, calls, casts, CASE, NOT and signs; there is one more`,
         );
-    },
-    get level(): number {
-      return level;
     },
   };
   return stream;
@@ -275,14 +265,14 @@ function describe(token: BigQueryToken | undefined, belongs: string): string {
 }
 
 /** Expressions between commas. */
-export function parseList(grammar: Grammar): readonly Expression[] {
-  const list = [grammar.expression()];
-  while (grammar.tokens.takeSign(',')) list.push(grammar.expression());
+export function parseList(tokens: Grammar): readonly Expression[] {
+  const list = [tokens.expression()];
+  while (tokens.takeSign(',')) list.push(tokens.expression());
   return list;
 }
 
 /** After a dot every word is a name. */
-export function parseField({ tokens }: Grammar): string {
+export function parseField(tokens: Grammar): string {
   const kind = tokens.peek()?.kind;
   if (kind !== 'word' && kind !== 'name') throw tokens.unexpected('a name');
   return tokens.take('a name').value;

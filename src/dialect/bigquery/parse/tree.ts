@@ -1,6 +1,3 @@
-import { SQL_PARAMETER } from '../../../definitions/parameter.ts';
-import { type placeAt, TailraceError } from '../../../errors.ts';
-
 /** A part of the caller's text: an offset in UTF-16 units. */
 export interface Placed {
   readonly start: number;
@@ -150,14 +147,29 @@ export interface CallForm {
   readonly isOver: boolean;
 }
 
-/** The error for a caller's BigQuery SELECT. @param message what is not understood in it, and what would be */
-export function reject(message: string, place?: ReturnType<typeof placeAt>, cause?: unknown): TailraceError {
-  const at = place === undefined ? '' : ` at line ${place.line}, column ${place.column}`;
-  const fault = { parameter: SQL_PARAMETER, message: `${message}${at}` };
-  return new TailraceError('invalid_parameter', `${fault.parameter} ${fault.message}`, {
-    errors: [fault],
-    cause,
-  });
+/** Says what is not understood in a caller's SELECT, and what would be. */
+export class NotUnderstood extends Error {
+  override readonly name = 'NotUnderstood';
+  /** Without it, the place is that of the part that is being translated (`placed`). */
+  readonly place: Placed | undefined;
+  constructor(message: string, place: Placed | undefined) {
+    super(message);
+    this.place = place;
+  }
+}
+
+export function reject(message: string, place?: Placed): NotUnderstood {
+  return new NotUnderstood(message, place);
+}
+
+/** Parses or translates a part of the caller's text, and adds its place to what is not understood in it. */
+export function placed<T>({ start }: Placed, translate: () => T, where = ''): T {
+  try {
+    return translate();
+  } catch (error) {
+    const isPlaced = !(error instanceof NotUnderstood) || error.place !== undefined;
+    throw isPlaced ? error : reject(error.message + where, { start });
+  }
 }
 
 /** What the caller wrote, cut for a message. */
