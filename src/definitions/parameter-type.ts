@@ -79,7 +79,7 @@ export const CALL_VALUES = Type.Record(
 );
 
 /** Such values as texts, as in a query string. */
-export type CallTexts = Readonly<Record<string, string | readonly string[]>>;
+export type CallTexts = Readonly<Record<string, string | string[]>>;
 
 export function toCallTexts(values: Static<typeof CALL_VALUES> = {}): CallTexts {
   const texts = Object.entries(values).map(([name, value]) => [

@@ -5,7 +5,7 @@ import type { Fault } from '../errors.ts';
 import { packagePath } from '../lib/file.ts';
 import { ALERTS, type Alert } from './alert.ts';
 import { checkPair, findClockWarning, type SqlFile } from './checks/endpoint.ts';
-import { checkLevel, checkRollup, checkSourceColumns } from './checks/source.ts';
+import { checkSource } from './checks/source.ts';
 import { DASHBOARDS, type Dashboard } from './dashboard.ts';
 import { createEndpoint, type Endpoint, toToolName } from './endpoint.ts';
 import { findFolders, findSearchesDir, type NamedFolders, type ReadFolders } from './folders.ts';
@@ -56,8 +56,7 @@ export async function readDefinitions(named: NamedFolders): Promise<LoadResult> 
   faults.push(...checkUnique(sourceFiles, ['id', 'name', 'table']));
   const sources = sourceFiles.flatMap((file) => {
     const shape = checkSourceShape(file);
-    const own =
-      shape.length > 0 ? shape : [...checkSourceColumns(file), ...checkLevel(file), ...checkRollup(file)];
+    const own = shape.length > 0 ? shape : checkSource(file);
     faults.push(...own);
     return own.length === 0 ? [createSource(file)] : [];
   });

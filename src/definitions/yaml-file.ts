@@ -28,6 +28,16 @@ export const YAML_OPTIONS = { merge: true, uniqueKeys: false, logLevel: 'error' 
 /** Place of a value in the document, such as `['parameters', 'interval', 'values']`. */
 export type YamlPath = readonly (string | number)[];
 
+/** What is wrong with values of a file. */
+export type FieldFaults = Generator<readonly [path: YamlPath, message: string]>;
+
+export function toFaults(
+  file: YamlFile,
+  faults: Iterable<readonly [path: YamlPath, message: string]>,
+): Fault[] {
+  return [...faults].map(([path, message]) => file.fault(path, message));
+}
+
 export interface YamlFile {
   readonly file: string;
   readonly text: string;

@@ -85,7 +85,7 @@ export function createKnown<T extends object>(options: KnownOptions<T>) {
   };
 }
 
-export type ChangeWatch = Awaited<ReturnType<typeof openChangeWatch>>;
+type ChangeWatch = Awaited<ReturnType<typeof openChangeWatch>>;
 
 export interface ChangeWatchOptions {
   /** Returns the number of changes so far. */

@@ -82,3 +82,13 @@ function parseZone(zone: string | undefined): number | undefined {
   if (hours > 23 || minutes > 59) return undefined;
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }
+
+/** Writes ms since the epoch as ISO 8601. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** The same; null for a time that is not known. */
+export function isoTimeOrNull(ms: number | undefined): string | null {
+  return ms === undefined || !Number.isFinite(ms) ? null : isoTime(ms);
+}

@@ -3,6 +3,7 @@ import type { Registry } from '../definitions/registry.ts';
 import type { RejectedEvents, RejectedLog } from '../ingest/rejected.ts';
 import { isListed, isUnrestricted } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
+import { isoTime } from '../lib/instant.ts';
 import { OWNER } from '../query/pins.ts';
 import type { RejectedRequestLog } from '../telemetry/rejected-requests.ts';
 import type { RejectedEventsView, RejectedRequestsView } from './admin-view.ts';
@@ -29,7 +30,7 @@ export async function listRejectedRequests(
   // A message may hold values that another caller has sent.
   const seesValues = seesAll && caller.scopes.includes('query');
   return {
-    since: toTime(parts.startedMs),
+    since: isoTime(parts.startedMs),
     result: shown.map(({ code, status, refusal, method, route, keyId, address, message, ...seen }) => ({
       ...{ code, status, reason: refusal ?? null, method, route, key: keyId ?? null, address },
       ...toSeen(seen),
@@ -43,7 +44,7 @@ export async function listRejectedEvents(parts: RejectionParts, caller: Caller):
   const keys = isUnrestricted(caller) ? undefined : await readReachableKeys(parts, caller);
   const shown = parts.rejectedEvents.list().filter((kind) => isOfCaller(kind, parts.registry, caller));
   return {
-    since: toTime(parts.startedMs),
+    since: isoTime(parts.startedMs),
     result: shown.map(({ source, pattern, reason, keyId, sample, ...seen }) => ({
       ...{ source, reason: pattern, key: keys === undefined || keys.has(keyId) ? keyId : null },
       ...toSeen(seen),
@@ -72,8 +73,6 @@ function maySearch({ scopes, endpoints }: Caller): boolean {
   return scopes.includes('query') && endpoints === undefined;
 }
 
-const toTime = (ms: number): string => new Date(ms).toISOString();
-
 function toSeen({ count, firstMs, lastMs }: Pick<RejectedEvents, 'count' | 'firstMs' | 'lastMs'>) {
-  return { count, first_at: toTime(firstMs), last_at: toTime(lastMs) };
+  return { count, first_at: isoTime(firstMs), last_at: isoTime(lastMs) };
 }

@@ -10,6 +10,7 @@ import type { AlertPoint, HistoryEntry, Silence } from '../keys/alerts/alert-rec
 import type { ControlStore } from '../keys/control-store.ts';
 import { isListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
+import { isoTime } from '../lib/instant.ts';
 import { parseParameters } from '../query/parameters.ts';
 import { parsePinnedParameters } from '../query/pins.ts';
 import type { AlertDetailView, AlertEntryView, AlertView, SilenceView } from './alert-view.ts';
@@ -125,25 +126,18 @@ function toAlertView(
   const { id, name, description, endpoint, severity, everyMs, per, to } = alert;
   return {
     ...{ id, name, description, endpoint, severity, every_seconds: everyMs / 1000 },
-    ...{ parameters: toParameters(alert), per: [...per], to: [...to] },
+    ...{ parameters: alert.parameters, per: [...per], to: [...to] },
     when: toWhen(alert),
     state: stateOf(instances),
-    since: instances.length === 0 ? null : toTime(since),
+    since: instances.length === 0 ? null : isoTime(since),
     instances: instances.map(({ kind, phase, sinceMs, labels, values }) => ({
-      ...{ kind, state: phase, since: toTime(sinceMs), labels: { ...labels }, values: { ...values } },
+      ...{ kind, state: phase, since: isoTime(sinceMs), labels: { ...labels }, values: { ...values } },
     })),
-    last_evaluation: lastMs === undefined ? null : toTime(lastMs),
-    next_evaluation: toTime(lastTick(alert, nowMs) + everyMs),
+    last_evaluation: lastMs === undefined ? null : isoTime(lastMs),
+    next_evaluation: isoTime(lastTick(alert, nowMs) + everyMs),
     last_error: stored?.state.lastError ?? null,
     silences: silences.map(toSilenceView),
   };
-}
-
-function toParameters({ parameters }: Alert): AlertView['parameters'] {
-  const entries = Object.entries(parameters);
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
-  );
 }
 
 function toWhen({ when }: Alert): AlertView['when'] {
@@ -154,7 +148,7 @@ function toChart({ when }: Alert, points: readonly AlertPoint[]): AlertDetailVie
   const threshold = when.kind !== 'rows' && typeof when.value === 'number' ? when.value : null;
   return {
     ...{ column: chartColumn(when) ?? null, threshold },
-    points: points.map(({ atMs, low, high }) => ({ at: toTime(atMs), low, high })),
+    points: points.map(({ atMs, low, high }) => ({ at: isoTime(atMs), low, high })),
   };
 }
 
@@ -166,7 +160,7 @@ function stateOf(instances: readonly Instance[]): AlertView['state'] {
 function toEntryView({ id, atMs }: HistoryEntry, event: HistoryEvent): AlertEntryView {
   const about = 'labels' in event ? event : undefined;
   return {
-    ...{ id, at: toTime(atMs), change: event.change },
+    ...{ id, at: isoTime(atMs), change: event.change },
     labels: about === undefined ? null : { ...about.labels },
     values: about === undefined ? null : { ...about.values },
     quiet: about === undefined ? null : about.to.length === 0,
@@ -177,9 +171,5 @@ function toEntryView({ id, atMs }: HistoryEntry, event: HistoryEvent): AlertEntr
 }
 
 export function toSilenceView({ id, untilMs, comment, labels, author }: Silence): SilenceView {
-  return { id, until: toTime(untilMs), comment, labels: { ...readLabels(labels) }, by: author };
-}
-
-export function toTime(ms: number): string {
-  return new Date(ms).toISOString();
+  return { id, until: isoTime(untilMs), comment, labels: { ...readLabels(labels) }, by: author };
 }

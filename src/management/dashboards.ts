@@ -5,6 +5,7 @@ import { isListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { parsePinnedParameters } from '../query/pins.ts';
 import type { DashboardSummary, DashboardView, PanelView } from './dashboard-view.ts';
+import { pinOf } from './definitions.ts';
 
 export interface DashboardParts {
   readonly registry: Pick<Registry, 'dashboards' | 'findEndpoint'>;
@@ -40,7 +41,7 @@ export function toDashboardView(parts: DashboardParts, caller: Reach, dashboard:
     parameters: Object.entries(parameters).map(([parameter, value]) => ({
       name: parameter,
       default: value,
-      pinned: (Object.hasOwn(caller.pins, parameter) ? caller.pins[parameter] : undefined) ?? null,
+      pinned: pinOf(caller.pins, parameter),
     })),
     rows: visibleRows(parts, caller, dashboard),
   };
@@ -89,14 +90,10 @@ function isVisible(
 function toPanelView({ registry }: DashboardParts, panel: DashboardPanel): PanelView {
   const { parameters, show, title, columns, unit, text } = panel;
   const endpoint = panel.endpoint === undefined ? undefined : registry.findEndpoint(panel.endpoint);
-  const values = Object.entries(parameters).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? value : [...value],
-  ]);
   return {
     endpoint: endpoint?.name ?? panel.endpoint ?? null,
     missing: panel.endpoint !== undefined && endpoint === undefined,
-    parameters: Object.fromEntries(values),
+    parameters,
     ...{ show: show ?? null, title: title ?? null, columns: [...columns] },
     ...{ unit: unit ?? null, text: text ?? null },
   };

@@ -87,27 +87,24 @@ export function toParameterViews(
   { parameters }: Pick<Endpoint, 'parameters'>,
   pins: Caller['pins'],
 ): EndpointView['parameters'] {
-  return parameters.map((parameter) => ({
-    name: parameter.name,
-    type: parameter.type,
-    control: parameter.control,
-    required: parameter.required,
-    description: parameter.description,
-    default: parameter.defaultText,
+  return parameters.map(({ name, type, control, required, description, ...parameter }) => ({
+    ...{ name, type, control, required, description, default: parameter.defaultText },
     values: [...parameter.values],
     otherwise: parameter.otherwise ?? null,
-    pinned: (Object.hasOwn(pins, parameter.name) ? pins[parameter.name] : undefined) ?? null,
+    pinned: pinOf(pins, name),
     search: parameter.search ?? null,
   }));
+}
+
+/** Returns the one value of a parameter that a key may send; null: any. */
+export function pinOf(pins: Caller['pins'], name: string): string | null {
+  return (Object.hasOwn(pins, name) ? pins[name] : undefined) ?? null;
 }
 
 export function toSourceView(source: Source): SourceView {
   const { id, name, table, description, retentionDays, columns } = source;
   return {
-    id,
-    name,
-    table,
-    description,
+    ...{ id, name, table, description },
     managed: isManaged(source),
     internal: source.isInternal === true,
     protected: source.isProtected === true,

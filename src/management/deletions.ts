@@ -3,7 +3,7 @@ import type { Registry } from '../definitions/registry.ts';
 import { invalidRequest, TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
-import { formatInstant } from '../lib/instant.ts';
+import { formatInstant, isoTime } from '../lib/instant.ts';
 import { closed, optional } from '../lib/schema.ts';
 import { type Deletion, parseDeletion } from '../maintenance/deletion-request.ts';
 import type { DeletionJob, Deletions, SourceRows } from '../maintenance/deletions.ts';
@@ -65,7 +65,7 @@ function toDeletionView({ id, state, deletion, acceptedMs, counted, ...job }: De
     ...toPlanView(deletion, counted),
     id,
     state,
-    accepted_at: new Date(acceptedMs).toISOString(),
+    accepted_at: isoTime(acceptedMs),
     progress: progress === undefined ? null : { source: progress.source, parts_left: progress.partsLeft },
     error,
   };

@@ -14,7 +14,7 @@ import {
   toListed,
 } from '../keys/grant.ts';
 import type { KeyChange } from '../keys/management.ts';
-import { MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
+import { isoTimeOrNull, MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
 import { closed, oneOf, optional, shortText, wholeNumber } from '../lib/schema.ts';
 import type { KeyEntry, KeyView } from './view.ts';
 
@@ -88,42 +88,27 @@ function parseExpiry(text: string | null, nowMs: number): number | undefined {
   if (text === null) return undefined;
   const micros = parseInstant(text);
   if (micros !== undefined && micros / MICROS_PER_MS > nowMs) return Math.floor(micros / MICROS_PER_MS);
-  throw invalidRequest([
-    {
-      parameter: 'expires_at',
-      message: 'must be a future ISO 8601 timestamp, such as 2030-01-01T00:00:00Z',
-    },
-  ]);
+  const message = 'must be a future ISO 8601 timestamp, such as 2030-01-01T00:00:00Z';
+  throw invalidRequest([{ parameter: 'expires_at', message }]);
 }
 
 /** Describes a key without its secret and the secret's hash. */
 export function toKeyView(record: KeyRecord): KeyView {
   const { id, name, description } = record;
   return {
-    id,
-    name,
-    description,
-    ...toGrantView(record),
-    created_at: toIsoTime(record.createdMs),
-    expires_at: toIsoTime(record.expiresMs),
-    last_used_at: toIsoTime(record.lastUsedMs),
-    revoked_at: toIsoTime(record.revokedMs),
+    ...{ id, name, description, ...toGrantView(record) },
+    created_at: isoTimeOrNull(record.createdMs),
+    expires_at: isoTimeOrNull(record.expiresMs),
+    last_used_at: isoTimeOrNull(record.lastUsedMs),
+    revoked_at: isoTimeOrNull(record.revokedMs),
     successor: record.successor ?? null,
   };
 }
 
 /** Describes an entry of the audit trail. */
-export function toEntryView({
-  id,
-  atMs,
-  action,
-  keyId,
-  actor,
-  address,
-  detail,
-  count,
-}: StoredEntry): KeyEntry {
-  return { id, at: toIsoTime(atMs), action, key_id: keyId, actor, address: address ?? '', detail, count };
+export function toEntryView({ atMs, keyId, address = '', ...entry }: StoredEntry): KeyEntry {
+  const { id, action, actor, detail, count } = entry;
+  return { id, at: isoTimeOrNull(atMs), action, key_id: keyId, actor, address, detail, count };
 }
 
 /** Describes the rights of a key or a token; the calling code adds the expiry. */
@@ -135,8 +120,4 @@ export function toGrantView({ scopes, endpoints, sources, pins, rate }: Grant) {
     pins,
     rate: rate === undefined ? null : { per_second: rate.perSecond, burst: rate.burst },
   };
-}
-
-export function toIsoTime(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
 }

@@ -4,8 +4,9 @@ import type { ControlStore } from '../keys/control-store.ts';
 import { isManager } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import type { SessionRecord } from '../keys/session-store.ts';
+import { isoTimeOrNull } from '../lib/instant.ts';
 import type { Sessions } from '../people/sessions.ts';
-import { toGrantView, toIsoTime } from './key-view.ts';
+import { toGrantView } from './key-view.ts';
 import { requireUnrestricted } from './keys.ts';
 import type { Me, Session } from './view.ts';
 
@@ -111,8 +112,8 @@ function toSessionView(record: SessionRecord, current?: string): Session {
       kind: claims === undefined ? 'key' : 'person',
       current: id === current,
     },
-    created_at: toIsoTime(createdMs),
-    seen_at: toIsoTime(seenMs),
-    expires_at: toIsoTime(expiresMs),
+    created_at: isoTimeOrNull(createdMs),
+    seen_at: isoTimeOrNull(seenMs),
+    expires_at: isoTimeOrNull(expiresMs),
   };
 }

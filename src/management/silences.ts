@@ -4,10 +4,10 @@ import type { Alert } from '../definitions/alert.ts';
 import { invalidRequest, type ParameterFault, TailraceError } from '../errors.ts';
 import type { Silence } from '../keys/alerts/alert-record.ts';
 import { type AuditAction, actorOf } from '../keys/audit.ts';
-import { MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
+import { isoTime, MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
 import { closed, shortText } from '../lib/schema.ts';
 import type { SilenceView } from './alert-view.ts';
-import { type AlertParts, getVisible, type Reach, toSilenceView, toTime } from './alerts.ts';
+import { type AlertParts, getVisible, type Reach, toSilenceView } from './alerts.ts';
 
 const DAYS_MAX = 90;
 
@@ -51,7 +51,7 @@ export async function silenceAlert(
     throw new TailraceError('invalid_request', 'there are too many silences; wait until some have ended');
   await record(parts, caller, {
     action: 'silenced',
-    detail: `${alert.name} until ${toTime(end)}: ${comment}`,
+    detail: `${alert.name} until ${isoTime(end)}: ${comment}`,
   });
   return toSilenceView(silence);
 }
@@ -86,7 +86,7 @@ function readEnd(until: string, nowMs: number): number | { readonly message: str
   const micros = parseInstant(until);
   const shown = JSON.stringify(until.slice(0, 60));
   if (micros === undefined)
-    return { message: `must be an ISO 8601 timestamp, such as ${toTime(nowMs + 3_600_000)}, not ${shown}` };
+    return { message: `must be an ISO 8601 timestamp, such as ${isoTime(nowMs + 3_600_000)}, not ${shown}` };
   const ms = Math.ceil(micros / MICROS_PER_MS);
   if (ms <= nowMs) return { message: `is in the past: ${shown}` };
   if (ms > nowMs + DAYS_MAX * 86_400_000) return { message: `is more than ${DAYS_MAX} days ahead: ${shown}` };

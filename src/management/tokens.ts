@@ -3,9 +3,10 @@ import { invalidRequest, TailraceError } from '../errors.ts';
 import { createRate, isNarrower, toListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { TOKEN_SCOPES, type TokenGrant } from '../keys/token.ts';
+import { isoTimeOrNull } from '../lib/instant.ts';
 import { closed, oneOf, optional, wholeNumber } from '../lib/schema.ts';
 import type { Rate } from '../lib/token-bucket.ts';
-import { FIELDS, toGrantView, toIsoTime } from './key-view.ts';
+import { FIELDS, toGrantView } from './key-view.ts';
 import { findGrantFaults, type KeyParts } from './keys.ts';
 
 // A token travels in a header of every request.
@@ -46,7 +47,7 @@ export async function mintToken({ keyring, registry, now }: KeyParts, caller: Ca
   const reason = isNarrower(grant, caller);
   if (reason !== undefined) throw reject(`a token cannot do more than its key: ${reason}`);
   const { token, id } = await keyring.mint(caller, grant);
-  return { token, id, ...toGrantView(grant), expires_at: toIsoTime(grant.expiresMs) };
+  return { token, id, ...toGrantView(grant), expires_at: isoTimeOrNull(grant.expiresMs) };
 }
 
 /** @throws TailraceError `forbidden` for a caller without a key: a signed token, or a person */

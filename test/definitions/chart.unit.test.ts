@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { checkCharts } from '../../src/definitions/checks/chart.ts';
-import { checkEndpointShape, createEndpoint } from '../../src/definitions/endpoint.ts';
-import { parseYaml } from '../../src/definitions/yaml-file.ts';
+import { findChartFaults } from '../../src/definitions/checks/chart.ts';
+import { checkEndpointShape, createEndpoint, endpointFields } from '../../src/definitions/endpoint.ts';
+import { parseYaml, toFaults } from '../../src/definitions/yaml-file.ts';
 import { formatFault } from '../../src/errors.ts';
 
 const HEAD = `id: a0000000-0000-4000-8000-000000000001
@@ -21,7 +21,7 @@ function read(chart: string) {
   const file = parseYaml('endpoint.yaml', `${HEAD}${chart}\n`);
   if (Array.isArray(file)) throw new Error('it is not YAML');
   const shape = checkEndpointShape(file);
-  const faults = shape.length > 0 ? shape : checkCharts(file);
+  const faults = shape.length > 0 ? shape : toFaults(file, findChartFaults(endpointFields(file)));
   const sql = { file: 'query.sql', text: 'SELECT 1' };
   const { charts } =
     faults.length > 0 ? { charts: [] } : createEndpoint(file, sql, { fileHash: '', hash: '', sources: [] });

@@ -1,24 +1,22 @@
-import type { Fault } from '../../errors.ts';
 import { type ChartFields, type ChartKind, kindOf, listCharts, SERIES_MAX } from '../chart.ts';
-import { type EndpointFile, endpointFields, type ResultType } from '../endpoint.ts';
-import type { YamlFile, YamlPath } from '../yaml-file.ts';
-
-type FieldFault = readonly [path: YamlPath, message: string];
+import type { EndpointFile, ResultType } from '../endpoint.ts';
+import type { FieldFaults, YamlPath } from '../yaml-file.ts';
 
 /** Checks that each chart names columns of the answer, of types that it can draw, and only fields that its kind has. */
-export function checkCharts(file: YamlFile): Fault[] {
-  const { chart, columns } = endpointFields(file);
-  return listCharts(chart).flatMap(({ path, fields }) =>
-    [
-      ...findUnknownFields(fields),
-      ...findMissingFields(fields),
-      ...findSeriesFaults(fields),
-      ...findColumnFaults(fields, columns),
-      ...findRoleFaults(fields),
-      ...findThresholdFaults(fields),
-    ].map(([at, message]) => file.fault([...path, ...at], message)),
-  );
+export function* findChartFaults({ chart, columns }: EndpointFile): FieldFaults {
+  for (const { path, fields } of listCharts(chart))
+    for (const find of CHECKS)
+      for (const [at, message] of find(fields, columns)) yield [[...path, ...at], message];
 }
+
+const CHECKS = [
+  findUnknownFields,
+  findMissingFields,
+  findSeriesFaults,
+  findColumnFaults,
+  findRoleFaults,
+  findThresholdFaults,
+];
 
 type ChartField = keyof ChartFields;
 
@@ -32,17 +30,14 @@ const FIELDS: Readonly<Record<ChartKind, readonly ChartField[]>> = {
 };
 const OF_ALL: readonly string[] = ['show', 'title', 'values'] satisfies ChartField[];
 
-function findUnknownFields(chart: ChartFields): FieldFault[] {
+function* findUnknownFields(chart: ChartFields): FieldFaults {
   const kind = kindOf(chart);
   const known: readonly string[] = [...OF_ALL, ...FIELDS[kind]];
-  const unknown = Object.keys(chart).filter((field) => !known.includes(field));
-  return unknown.map((field) => [
-    [field],
-    `"${field}" is not a field of "show: ${kind}", which has ${known.join(', ')}`,
-  ]);
+  for (const field of Object.keys(chart).filter((one) => !known.includes(one)))
+    yield [[field], `"${field}" is not a field of "show: ${kind}", which has ${known.join(', ')}`];
 }
 
-function* findMissingFields(chart: ChartFields): Generator<FieldFault> {
+function* findMissingFields(chart: ChartFields): FieldFaults {
   const kind = kindOf(chart);
   const { time, series, values } = chart;
   if ((kind === 'line' || kind === 'stacked') && time === undefined)
@@ -59,7 +54,7 @@ function* findMissingFields(chart: ChartFields): Generator<FieldFault> {
     yield [['values'], '"values" is missing: the columns to draw'];
 }
 
-function* findSeriesFaults({ time, series, values = [], band, top = 0 }: ChartFields): Generator<FieldFault> {
+function* findSeriesFaults({ time, series, values = [], band, top = 0 }: ChartFields): FieldFaults {
   if (series !== undefined && values.length > 1)
     yield [['values', 1], 'with "series", "values" must be one column; write a chart for each of the others'];
   if (series !== undefined && band !== undefined)
@@ -84,22 +79,18 @@ const NUMBER: Need = { types: ['integer', 'number'], as: 'an integer or a number
 const SERIES: Need = { types: ['string', 'integer', 'boolean'], as: 'a string, an integer or a boolean' };
 const ANY: Need = { types: ['string', 'integer', 'number', 'boolean', 'json'], as: '' };
 
-function findColumnFaults(chart: ChartFields, columns: EndpointFile['columns']): FieldFault[] {
-  const needs = {
-    time: TIME,
-    series: SERIES,
-    band: NUMBER,
-    values: kindOf(chart) === 'table' ? ANY : NUMBER,
-  };
+function* findColumnFaults(chart: ChartFields, columns: EndpointFile['columns']): FieldFaults {
+  const values = kindOf(chart) === 'table' ? ANY : NUMBER;
+  const needs = { time: TIME, series: SERIES, band: NUMBER, values };
   const known = Object.keys(columns).join(', ');
-  return listUses(chart).flatMap(({ path, field, name }): FieldFault[] => {
+  for (const { path, field, name } of listUses(chart)) {
     const { types, as } = needs[field];
     const type = Object.hasOwn(columns, name) ? columns[name]?.type : undefined;
     if (type === undefined)
-      return [[path, `"${field}" must name one of "columns": ${known}; not ${JSON.stringify(name)}`]];
-    const message = `"${name}" in "${field}" must be ${as}, not of type ${type}`;
-    return types.includes(type) ? [] : [[path, message]];
-  });
+      yield [path, `"${field}" must name one of "columns": ${known}; not ${JSON.stringify(name)}`];
+    else if (!types.includes(type))
+      yield [path, `"${name}" in "${field}" must be ${as}, not of type ${type}`];
+  }
 }
 
 type ColumnField = 'time' | 'series' | 'values' | 'band';
@@ -116,27 +107,21 @@ function listUses(chart: ChartFields): { path: YamlPath; field: ColumnField; nam
   return [...single, ...lists];
 }
 
-function findRoleFaults(chart: ChartFields): FieldFault[] {
+function* findRoleFaults(chart: ChartFields): FieldFaults {
   const uses = listUses(chart);
-  const twice = uses.flatMap(({ path, name }, i): FieldFault[] => {
+  for (const [i, { path, name }] of uses.entries()) {
     const before = uses.slice(0, i).find((one) => one.name === name);
-    if (before === undefined) return [];
-    return [[path, `"${name}" is already "${before.field}": a column has one role`]];
-  });
+    if (before !== undefined) yield [path, `"${name}" is already "${before.field}": a column has one role`];
+  }
   const { series, values = [], bad = [] } = chart;
-  if (series !== undefined) return twice; // `bad` has values of the column
-  const unknown = bad.flatMap((name, i): FieldFault[] =>
-    values.includes(name)
-      ? []
-      : [[['bad', i], `"bad" must name columns of "values", not ${JSON.stringify(name)}`]],
-  );
-  return [...twice, ...unknown];
+  if (series !== undefined) return; // `bad` has values of the column
+  for (const [i, name] of bad.entries())
+    if (!values.includes(name))
+      yield [['bad', i], `"bad" must name columns of "values", not ${JSON.stringify(name)}`];
 }
 
-function findThresholdFaults({ thresholds = [] }: ChartFields): FieldFault[] {
-  return thresholds.flatMap(({ above, below }, i): FieldFault[] =>
-    (above === undefined) === (below === undefined)
-      ? [[['thresholds', i], 'a threshold must have one of "above" and "below"']]
-      : [],
-  );
+function* findThresholdFaults({ thresholds = [] }: ChartFields): FieldFaults {
+  for (const [i, { above, below }] of thresholds.entries())
+    if ((above === undefined) === (below === undefined))
+      yield [['thresholds', i], 'a threshold must have one of "above" and "below"'];
 }

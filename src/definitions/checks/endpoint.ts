@@ -19,8 +19,8 @@ import {
   TIME_COLUMN,
 } from '../pages.ts';
 import { NOW_PARAMETER, PINNED_PREFIX, readParameter, SQL_PARAMETER } from '../parameter.ts';
-import type { YamlFile, YamlPath } from '../yaml-file.ts';
-import { checkCharts } from './chart.ts';
+import { type FieldFaults, toFaults, type YamlFile, type YamlPath } from '../yaml-file.ts';
+import { findChartFaults } from './chart.ts';
 
 export interface SqlFile {
   readonly file: string;
@@ -38,24 +38,23 @@ export interface PairFaults {
 export function checkPair(yaml: YamlFile, sql: SqlFile): PairFaults {
   const shape = checkEndpointShape(yaml);
   if (shape.length > 0) return { faults: shape, isReadable: false };
+  const fields = endpointFields(yaml);
   const { undeclared, unused } = checkParameterUse(yaml, sql);
   const unreadable = [
-    ...checkSandboxing(yaml, sql),
-    ...checkParameters(yaml),
-    ...checkPages(yaml, sql),
+    ...toFaults(yaml, [...findSandboxFaults(fields, sql.text), ...findParameterFaults(fields)]),
+    ...findPageFaults(yaml, sql),
     ...undeclared,
   ];
-  const faults = [...checkCaching(yaml), ...unreadable, ...checkCharts(yaml), ...unused];
+  const others = toFaults(yaml, [...findCachingFaults(fields), ...findChartFaults(fields)]);
+  const faults = [...others, ...unreadable, ...unused];
   return { faults, isReadable: unreadable.length === 0 };
 }
 
 /** Checks each declaration by itself: its name, the fields of its type, its default. */
-function checkParameters(file: YamlFile): Fault[] {
-  const faults: Fault[] = [];
-  const { parameters = {}, cursor } = endpointFields(file);
+function findParameterFaults({ parameters = {}, cursor }: EndpointFile) {
+  const faults: (readonly [YamlPath, string])[] = [];
   for (const [name, declared] of Object.entries(parameters)) {
-    const report = (field: string, message: string) =>
-      faults.push(file.fault(['parameters', name, field], message));
+    const report = (field: string, message: string) => faults.push([['parameters', name, field], message]);
     const taken = findNameFault(name, cursor !== undefined);
     if (taken !== undefined) report('type', taken);
     readParameter(name, declared, (field, message) => report(field, `"${field}" of "${name}" ${message}`));
@@ -110,7 +109,7 @@ function checkParameterUse(
   const used = new Set<string | undefined>(uses.map((use) => use.name));
   if (used.has(PAGE_FROM)) for (const name of [cursor?.after, cursor?.until]) used.add(name);
   const unused = declared
-    .filter((name) => !used.has(name) && findNameFault(name, false) === undefined) // checkParameters reports those
+    .filter((name) => !used.has(name) && findNameFault(name, false) === undefined) // findParameterFaults has those
     .slice(0, FAULTS_MAX);
   const quoted = unused.length === 0 ? new Map<string, number>() : findQuotedParameters(sql.text);
   const notUsed = (name: string) => {
@@ -123,7 +122,7 @@ function checkParameterUse(
   return { undeclared, unused: unused.map(notUsed) };
 }
 
-/** Returns the parameter of a column in `by`, whose form checkPages reports. */
+/** Returns the parameter of a column in `by`, whose form findPageFaults checks. */
 function toPageParameter(order: string): string {
   return CURSOR_PREFIX + /^\w*/.exec(order.trim())?.[0];
 }
@@ -153,67 +152,64 @@ export function findClockWarning({ file, text }: SqlFile): Fault[] {
 }
 
 /** Warming refreshes cached answers: it needs a cache, and an interval shorter than an answer's life (spec 2.1). */
-function checkCaching(file: YamlFile): Fault[] {
-  const { caching, cache_warming: warming } = endpointFields(file);
-  if (warming === undefined || (caching !== 'disabled' && warming < caching)) return [];
+function* findCachingFaults({ caching, cache_warming: warming }: EndpointFile): FieldFaults {
+  if (warming === undefined || (caching !== 'disabled' && warming < caching)) return;
   const message =
     caching === 'disabled'
       ? '"cache_warming" needs caching; remove it or give "caching" in seconds'
       : `"cache_warming" must be less than "caching" (${caching} seconds), or an answer expires before its refresh`;
-  return [file.fault(['cache_warming'], message)];
+  yield [['cache_warming'], message];
 }
 
 /** With sandboxing callers read the views of the stored query and send their SELECT in `sql`. */
-function checkSandboxing(file: YamlFile, sql: { text: string }): Fault[] {
-  const { query_sandboxing: isOn, sql_dialect: dialect, caching, parameters = {} } = endpointFields(file);
-  const faults: Fault[] = [];
-  const report = (path: string[], message: string) => faults.push(file.fault(path, message));
+function* findSandboxFaults(fields: EndpointFile, sql: string): FieldFaults {
+  const { query_sandboxing: isOn, sql_dialect: dialect, caching, parameters = {} } = fields;
   if (isOn !== true && dialect !== undefined)
-    report(
+    yield [
       ['sql_dialect'],
       '"sql_dialect" is the dialect of the SELECTs that callers send if "query_sandboxing" is true',
-    );
-  if (isOn !== true) return faults;
+    ];
+  if (isOn !== true) return;
   if (dialect !== undefined && caching !== 'disabled')
-    report(
+    yield [
       ['caching'],
       '"caching" must be disabled with "sql_dialect": the bounds of a SELECT depend on the instant at which it arrived',
-    );
+    ];
   if (Object.hasOwn(parameters, SQL_PARAMETER))
-    report(
+    yield [
       ['parameters', SQL_PARAMETER],
       '"sql" is where callers send their SELECT when "query_sandboxing" is true; take another name',
-    );
-  if (sql.text.trim() !== '' && findWithList(sql.text) === undefined)
-    report(
+    ];
+  if (sql.trim() !== '' && findWithList(sql) === undefined)
+    yield [
       ['query_sandboxing'],
       '"query_sandboxing" needs a query with views that callers may read: WITH name AS (SELECT …) SELECT …',
-    );
-  return faults;
+    ];
 }
-
-type Report = (path: YamlPath, message: string) => void;
 
 /**
  * Checks that a cursor orders by columns of the answer, that its pages are not larger than an answer, and that the
  * query continues after it.
  */
-function checkPages(file: YamlFile, sql: SqlFile): Fault[] {
+function* findPageFaults(file: YamlFile, sql: SqlFile): Generator<Fault> {
   const fields = endpointFields(file);
   const { cursor } = fields;
-  if (cursor === undefined) return [];
-  const faults: Fault[] = [];
-  const report: Report = (path, message) => faults.push(file.fault(['cursor', ...path], message));
+  if (cursor === undefined) return;
+  const fault = (path: YamlPath, message: string) => file.fault(['cursor', ...path], message);
   const tooLarge = findSizeFault(fields, sql.text);
-  if (tooLarge !== undefined) report(['size'], tooLarge);
+  if (tooLarge !== undefined) yield fault(['size'], tooLarge);
   if (fields.query_sandboxing === true)
-    report([], '"cursor" cannot be combined with "query_sandboxing"; remove one of the two');
-  const names = cursor.by.map((text, i) => readColumn(text, fields, (message) => report(['by', i], message)));
-  for (const [i, name] of names.entries())
+    yield fault([], '"cursor" cannot be combined with "query_sandboxing"; remove one of the two');
+  const names = cursor.by.map((text) => parseOrder(text)?.name);
+  for (const [i, name] of names.entries()) {
+    const wrong = findColumnFault(cursor.by[i] ?? '', name, fields);
+    if (wrong !== undefined) yield fault(['by', i], wrong);
     if (name !== undefined && names.indexOf(name) < i)
-      report(['by', i], `"by" has "${name}" twice; name each column once`);
+      yield fault(['by', i], `"by" has "${name}" twice; name each column once`);
+  }
   const used = usedIn(sql.text);
-  faults.push(...findBoundFaults(file, used), ...findRangeFaults(file, sql));
+  yield* findBoundFaults(file, used);
+  yield* findRangeFaults(file, sql);
   for (const name of new Set(names)) {
     // The other columns decide between rows of the instant of @page_until.
     const continues = name === names[0] && names.length > 1 && used.has(PAGE_UNTIL);
@@ -221,9 +217,8 @@ function checkPages(file: YamlFile, sql: SqlFile): Fault[] {
     const message =
       `must use @${CURSOR_PREFIX}${name}: with "cursor", a query continues after the row with ` +
       'these values, and begins at the first row if they are NULL';
-    faults.push({ file: sql.file, line: 1, message });
+    yield { file: sql.file, line: 1, message };
   }
-  return faults;
 }
 
 /** Checks that `after` and `until` name parameters that the service can bind as the range of time. */
@@ -275,23 +270,16 @@ function findSizeFault({ cursor, max_rows: rowsMax }: EndpointFile, sql: string)
   return `"size" must be at most the LIMIT of the query, which is ${limit}: no page would ever be full`;
 }
 
-/** Returns the column that an item of `by` names; `undefined` if pages cannot be ordered by it. */
-function readColumn(
+/** Finds why pages cannot be ordered by an item of `by`. @param name the column that it names */
+function findColumnFault(
   text: string,
+  name: string | undefined,
   { columns }: EndpointFile,
-  report: (message: string) => void,
 ): string | undefined {
-  const order = parseOrder(text);
-  if (order === undefined) {
-    report(
-      `"by" must name each column with its direction, asc or desc, such as timestamp desc, not ${JSON.stringify(text)}`,
-    );
-    return undefined;
-  }
-  const { name } = order;
+  if (name === undefined)
+    return `"by" must name each column with its direction, asc or desc, such as timestamp desc, not ${JSON.stringify(text)}`;
   const type = Object.hasOwn(columns, name) ? columns[name]?.type : undefined;
-  if (type === undefined) report(`"${name}" must be one of "columns": ${Object.keys(columns).join(', ')}`);
-  else if (type !== 'integer' && type !== 'string')
-    report(`"${name}" must be an integer or a string, not a ${type}: pages need exact values`);
-  return name;
+  if (type === undefined) return `"${name}" must be one of "columns": ${Object.keys(columns).join(', ')}`;
+  if (type === 'integer' || type === 'string') return undefined;
+  return `"${name}" must be an integer or a string, not a ${type}: pages need exact values`;
 }

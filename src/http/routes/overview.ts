@@ -6,6 +6,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { StoreSizes } from '../../engine/store-state.ts';
 import type { Committer } from '../../ingest/committer.ts';
 import type { Caller } from '../../keys/keyring.ts';
+import { isoTime, isoTimeOrNull } from '../../lib/instant.ts';
 import { listRejectedEvents, listRejectedRequests, type RejectionParts } from '../../management/admin.ts';
 import {
   type Notice,
@@ -60,8 +61,8 @@ async function readOverview(parts: OverviewParts, caller: Caller): Promise<Overv
     describeSource(source, sizes, hour),
   );
   return {
-    at: new Date(now()).toISOString(),
-    started_at: new Date(hour.startedMs).toISOString(),
+    at: isoTime(now()),
+    started_at: isoTime(hour.startedMs),
     notices: [...notices],
     window_seconds: hour.windowSeconds,
     endpoints: visibleEndpoints(registry.endpoints, caller).map(({ name, cachingSeconds }) =>
@@ -71,7 +72,7 @@ async function readOverview(parts: OverviewParts, caller: Caller): Promise<Overv
     sources,
     engine: describeEngine(parts, sizes?.hasFailed === false),
     store: {
-      read_at: toTime(sizes?.readMs),
+      read_at: isoTimeOrNull(sizes?.readMs),
       rows: sum(sources, 'rows'),
       bytes: sum(sources, 'bytes'),
       cache_entries: cache.size,
@@ -112,14 +113,10 @@ function describeSource(
     table,
     rows,
     bytes,
-    oldest: toTime(oldestMs),
-    newest: toTime(newestMs),
+    oldest: isoTimeOrNull(oldestMs),
+    newest: isoTimeOrNull(newestMs),
     ...hour.ofSource(name),
   };
-}
-
-function toTime(ms: number | undefined): string | null {
-  return ms === undefined || !Number.isFinite(ms) ? null : new Date(ms).toISOString();
 }
 
 function sum(states: readonly SourceState[], of: 'rows' | 'bytes'): number {
