@@ -22,21 +22,15 @@ export interface Registry {
   getSource(idOrName: string): Source;
   /** @throws TailraceError `not_found` */
   getAlert(idOrName: string): Alert;
-  /** @throws TailraceError `not_found` */
-  getDashboard(idOrName: string): Dashboard;
   replace(definitions: Definitions): void;
 }
 
 /** Looks definitions up by UUID, in any letter case, or by name (spec 4). */
 export function createRegistry(definitions: Definitions): Registry {
-  let endpoints = byIdAndName(definitions.endpoints);
-  let sources = byIdAndName(definitions.sources);
+  let endpoints = new Map<string, Endpoint>();
+  let sources = new Map<string, Source>();
   const registry = {
-    endpoints: definitions.endpoints,
-    sources: definitions.sources,
-    alerts: definitions.alerts ?? [],
-    dashboards: definitions.dashboards ?? [],
-    searches: definitions.searches ?? [],
+    ...listAll(definitions),
     findEndpoint: (idOrName: string) => find(endpoints, idOrName),
     getEndpoint(idOrName: string) {
       const endpoint = find(endpoints, idOrName);
@@ -54,18 +48,18 @@ export function createRegistry(definitions: Definitions): Registry {
       );
     },
     getAlert: (idOrName: string) => getNamed('alert', registry.alerts, idOrName),
-    getDashboard: (idOrName: string) => getNamed('dashboard', registry.dashboards, idOrName),
     replace(next: Definitions) {
-      registry.endpoints = next.endpoints;
-      registry.sources = next.sources;
+      Object.assign(registry, listAll(next));
       endpoints = byIdAndName(next.endpoints);
       sources = byIdAndName(next.sources);
-      registry.alerts = next.alerts ?? [];
-      registry.dashboards = next.dashboards ?? [];
-      registry.searches = next.searches ?? [];
     },
   };
+  registry.replace(definitions);
   return registry;
+}
+
+function listAll({ endpoints, sources, alerts = [], dashboards = [], searches = [] }: Definitions) {
+  return { endpoints, sources, alerts, dashboards, searches };
 }
 
 interface Named {

@@ -85,8 +85,6 @@ export function createKnown<T extends object>(options: KnownOptions<T>) {
   };
 }
 
-type ChangeWatch = Awaited<ReturnType<typeof openChangeWatch>>;
-
 export interface ChangeWatchOptions {
   /** Returns the number of changes so far. */
   readonly probe: () => Promise<number>;

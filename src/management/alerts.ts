@@ -17,7 +17,7 @@ import type { AlertDetailView, AlertEntryView, AlertView, SilenceView } from './
 
 export interface AlertParts {
   readonly control: Pick<ControlStore, 'alerts' | 'record'>;
-  readonly registry: Pick<Registry, 'alerts' | 'getAlert' | 'findEndpoint'>;
+  readonly registry: Pick<Registry, 'alerts' | 'findEndpoint'>;
   /** ms since the epoch. */
   readonly now: () => number;
   /** A UUID. */

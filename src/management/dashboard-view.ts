@@ -19,12 +19,7 @@ const PANEL = Type.Object({
 });
 export type PanelView = Static<typeof PANEL>;
 
-const SUMMARY = {
-  id: UUID,
-  name: text(),
-  title: text(),
-  description: text(),
-};
+const SUMMARY = { id: UUID, name: text(), title: text(), description: text() };
 
 export const DASHBOARD_SUMMARY = Type.Object({
   ...SUMMARY,

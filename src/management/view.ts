@@ -166,10 +166,7 @@ export const SEARCH_SOURCE = Type.Object({
 });
 export type SearchSource = Static<typeof SEARCH_SOURCE>;
 
-export const PROJECTS = Type.Object({
-  result: texts(),
-  complete: flag('False if some are not listed.'),
-});
+export const PROJECTS = Type.Object({ result: texts(), complete: flag('False if some are not listed.') });
 export type Projects = Static<typeof PROJECTS>;
 
 const GRANT = {

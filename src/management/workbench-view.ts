@@ -25,11 +25,7 @@ export const WORKBENCH = Type.Object({
       name: text(),
       source: text(),
       columns: list(
-        Type.Object({
-          name: text(),
-          type: text('Type of the engine.'),
-          description: text(),
-        }),
+        Type.Object({ name: text(), type: text('Type of the engine.'), description: text() }),
       ),
     }),
   ),

@@ -31,7 +31,7 @@ const TEXT_BYTES_MAX = 64 * 1024;
  * and those of the query count.
  */
 export function readDraft(texts: DraftTexts, sources: readonly Source[]): Draft {
-  const unfit = [...findLongTexts(texts), ...findNul(texts.sql), ...findDense(texts)];
+  const unfit = findUnfit(texts);
   if (unfit.length > 0) return { endpoint: undefined, sql: { file: SQL_FILE, text: '' }, faults: unfit };
   const sql = { file: SQL_FILE, text: texts.sql };
   const parsed = parseDefinition(texts.definition);
@@ -43,7 +43,7 @@ export function readDraft(texts: DraftTexts, sources: readonly Source[]): Draft 
   const faults = [...own, ...noSql];
   if (isEmpty || !isReadable) return { endpoint: undefined, sql, faults };
   const endpoint = createFromPair(yaml, sql, sources);
-  const columns = hasColumns(parsed.value) ? endpoint.columns : [];
+  const columns = hasColumns(parsed) ? endpoint.columns : [];
   return { endpoint: { ...endpoint, columns }, sql, faults };
 }
 
@@ -59,22 +59,18 @@ export function findLong(file: string, text: string): Fault[] {
   return [{ file, line: 1, message: `is ${bytes} bytes; the workbench accepts at most ${TEXT_BYTES_MAX}` }];
 }
 
-function findLongTexts({ definition, sql }: DraftTexts): Fault[] {
-  return [...findLong(YAML_FILE, definition), ...findLong(SQL_FILE, sql)];
-}
-
-/** Checks the SQL on the event loop before anything else reads it. A text that is too long is not read further. */
-function findDense(texts: DraftTexts): Fault[] {
-  if (findLongTexts(texts).length > 0) return [];
-  const message = findWordFault(texts.sql);
-  return message === undefined ? [] : [{ file: SQL_FILE, line: 1, message }];
-}
-
-/** Finds U+0000, at which the engine would stop reading and report a broken message. */
-function findNul(sql: string): Fault[] {
+/** Finds what keeps the texts from being read further, on the event loop and by the engine. */
+function findUnfit({ definition, sql }: DraftTexts): Fault[] {
+  const long = [...findLong(YAML_FILE, definition), ...findLong(SQL_FILE, sql)];
+  if (long.length > 0) return long;
+  // At U+0000 the engine would stop reading and report a broken message.
   const at = sql.indexOf('\0');
-  if (at === -1) return [];
-  return [{ file: SQL_FILE, ...placeAt(sql, at), message: 'holds the character U+0000; remove it' }];
+  const nul = { file: SQL_FILE, ...placeAt(sql, at), message: 'holds the character U+0000; remove it' };
+  const dense = findWordFault(sql);
+  return [
+    ...(at === -1 ? [] : [nul]),
+    ...(dense === undefined ? [] : [{ file: SQL_FILE, line: 1, message: dense }]),
+  ];
 }
 
 const STAND_IN_ID = '00000000-0000-4000-8000-000000000000';
@@ -82,24 +78,20 @@ const STAND_IN_COLUMNS = { column: { type: 'string', description: '' } };
 
 /** Fills in the fields that a draft may lack. */
 function completeFields(yaml: YamlFile): YamlFile {
-  const { value } = yaml;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return yaml;
-  const mayLackColumns = !('cursor' in value) && !hasColumns(value);
   const completed = withId(yaml);
-  return mayLackColumns
-    ? { ...yaml, value: { ...Object(completed.value), columns: STAND_IN_COLUMNS } }
-    : completed;
+  const fields = fieldsOf(completed);
+  if (fields === undefined || 'cursor' in fields || hasColumns(yaml)) return completed;
+  return { ...completed, value: { ...fields, columns: STAND_IN_COLUMNS } };
 }
 
 /** Fills in the id, which a draft may lack. */
 export function withId(yaml: YamlFile): YamlFile {
-  const { value } = yaml;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return yaml;
-  return { ...yaml, value: { id: STAND_IN_ID, ...value } };
+  const fields = fieldsOf(yaml);
+  return fields === undefined ? yaml : { ...yaml, value: { id: STAND_IN_ID, ...fields } };
 }
 
-function hasColumns(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'columns' in value && value.columns !== null;
+function hasColumns(yaml: YamlFile): boolean {
+  return (fieldsOf(yaml)?.['columns'] ?? null) !== null;
 }
 
 /** @throws TailraceError `invalid_definition` with the place of each fault, if there are any */
@@ -142,14 +134,12 @@ export function complete(definition: string, { file, name, id, newId, nameOf }: 
   const fields = fieldsOf(yaml);
   if (fields === undefined) return definition;
   const owner = id === undefined ? nameOf(String(fields['id'])) : undefined;
-  const faults = [
-    ...(owner === undefined ? [] : [yaml.fault(['id'], takenFault(owner))]),
-    ...(fields['name'] !== undefined && fields['name'] !== name
-      ? [yaml.fault(['name'], nameFault(name))]
-      : []),
-    ...(id !== undefined && isOtherId(fields['id'], id) ? [yaml.fault(['id'], idFault(name, id))] : []),
+  const faults: (false | [field: string, message: string])[] = [
+    owner !== undefined && ['id', `"id" is that of ${owner}; leave the line out to get a new one`],
+    isOther(fields['name'], name) && ['name', `"name" must be ${name}, under which it is saved`],
+    isOther(fields['id'], id) && ['id', `"id" must stay ${id}: ${name} is known by it`],
   ];
-  rejectDraft(faults);
+  rejectDraft(faults.flatMap((one) => (one === false ? [] : [yaml.fault([one[0]], one[1])])));
   const lines = [
     ...(fields['id'] === undefined ? [`id: ${id ?? newId()}\n`] : []),
     ...(fields['name'] === undefined ? [`name: ${stringify(name)}`] : []),
@@ -168,20 +158,9 @@ function fieldsOf(yaml: YamlFile | unknown[]): Readonly<Record<string, unknown>>
   return value as Readonly<Record<string, unknown>>; // a map of YAML
 }
 
-function isOtherId(given: unknown, known: string): boolean {
-  return given !== undefined && String(given).toLowerCase() !== known.toLowerCase();
-}
-
-function nameFault(name: string): string {
-  return `"name" must be ${name}, under which it is saved`;
-}
-
-function idFault(name: string, id: string): string {
-  return `"id" must stay ${id}: ${name} is known by it`;
-}
-
-function takenFault(owner: string): string {
-  return `"id" is that of ${owner}; leave the line out to get a new one`;
+function isOther(given: unknown, known: string | undefined): boolean {
+  if (given === undefined || known === undefined) return false;
+  return String(given).toLowerCase() !== known.toLowerCase();
 }
 
 /** Adds lines at the top, but below `---`. */

@@ -1,5 +1,5 @@
 import { VALUE_FUNCTIONS } from './function.ts';
-import { type CallForm, type CaseForm, type Expression, reject } from './parse/tree.ts';
+import { type Expression, type Form, reject } from './parse/tree.ts';
 import { firstOf, type Step, writeSteps } from './relation.ts';
 import { type Context, findName } from './scope.ts';
 import { AGGREGATES, ARGUMENTS_MAX, type BigQueryFunction, NULL, translateCount } from './signature.ts';
@@ -7,7 +7,7 @@ import { TIME_FUNCTIONS } from './time-function.ts';
 import { as, compare, jsonValue, type Type, unify, type Value } from './value.ts';
 
 /** A call of a function. @throws NotUnderstood for one that is not known */
-export function translateCall(call: CallForm, context: Context): Value {
+export function translateCall(call: Form<'call'>, context: Context): Value {
   const { name, args, isOfRows, isDistinct, isOver } = call;
   if (name === 'count') return translateCount(call, context);
   const known = FUNCTIONS.get(name);
@@ -38,7 +38,7 @@ function chooseBetween(values: readonly Value[], write: (sqls: readonly string[]
 }
 
 /** CASE, with or without a value after it. */
-export function translateCase({ subject, branches, otherwise }: CaseForm, { translate }: Context): Value {
+export function translateCase({ subject, branches, otherwise }: Form<'case'>, { translate }: Context): Value {
   const value = subject === undefined ? undefined : translate(subject);
   const results: Value[] = [];
   const tests = branches.map(({ test, result }) => {

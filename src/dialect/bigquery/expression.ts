@@ -1,7 +1,7 @@
 import { writeValue } from '../../sql/sql.ts';
 import { toValue, translateCall, translateCase } from './call.ts';
 import { cast } from './function.ts';
-import { type Expression, placed, reject } from './parse/tree.ts';
+import { type Expression, type Form, placed, reject } from './parse/tree.ts';
 import { type Context, findName, readFound } from './scope.ts';
 import { translateMember } from './signature.ts';
 import { addInterval, writeExtract } from './time-function.ts';
@@ -18,57 +18,65 @@ export function translateExpression(expression: Expression, context: Context): V
   });
 }
 
-type Form<K extends Expression['kind']> = Extract<Expression, { kind: K }>;
+/** Translates each form of an expression. */
+const FORMS: { readonly [K in Expression['kind']]: (form: Form<K>, context: Context) => Value } = {
+  text: ({ value }) => ({ type: 'string', sql: writeValue(value), text: value }),
+  number: ({ digits }) => writeNumber(digits),
+  bool: ({ value }) => bool(value ? 'true' : 'false'),
+  null: () => ({ type: 'null', sql: 'NULL' }),
+  time: ({ text, type }) => instantOf(text, type),
+  name: translateName,
+  chain: ({ operator, operands }, { translate }) =>
+    bool(`(${operands.map((one) => as(translate(one), 'bool')).join(` ${operator} `)})`),
+  operation: translateOperation,
+  comparison({ operator, left, right }, { translate }) {
+    const [a, b] = [translate(left), translate(right)];
+    return operator === 'LIKE' ? like(a, b) : bool(compare(operator, a, b));
+  },
+  unary({ operator, operand }, { translate }) {
+    const value = translate(operand);
+    if (operator === 'NOT') return bool(`(NOT ${as(value, 'bool')})`);
+    const type = value.type === 'int64' ? 'int64' : 'float64';
+    return { type, sql: operator === '+' ? as(value, type) : `(-${as(value, type)})` };
+  },
+  between({ value, low, high }, { translate }) {
+    const [a, b, c] = [translate(value), translate(low), translate(high)];
+    return bool(`(${compare('>=', a, b)} AND ${compare('<=', a, c)})`);
+  },
+  in: translateIn,
+  is({ value, what, isNot }, { translate }) {
+    const own = translate(value);
+    const sql =
+      what === 'null' ? `isNull(${own.sql})` : `ifNull(${what ? '' : 'NOT '}${as(own, 'bool')}, false)`;
+    return bool(isNot ? `(NOT ${sql})` : sql);
+  },
+  case: translateCase,
+  cast: ({ value, type, isSafe }, { translate }) => cast(translate(value), type, isSafe),
+  extract({ part, from }, { translate }) {
+    const source = translate(from);
+    if (part === 'date') return cast(source, 'date', false);
+    const isLocal = source.type === 'datetime' || source.type === 'date';
+    return { type: 'int64', sql: writeExtract(part, isLocal ? source.sql : as(source, 'timestamp')) };
+  },
+  call: translateCall,
+  member: translateMember,
+  subquery({ query }, context) {
+    const { sql, type } = context.subquery(query);
+    return toValue(type, sql);
+  },
+  interval() {
+    throw reject(
+      'has INTERVAL in a place that is not understood; write it after + or -, or in timestamp_add',
+    );
+  },
+};
 
 function translateForm(expression: Expression, context: Context): Value {
-  const { translate } = context;
-  switch (expression.kind) {
-    case 'text':
-      return { type: 'string', sql: writeValue(expression.value), text: expression.value };
-    case 'number':
-      return writeNumber(expression.digits);
-    case 'bool':
-      return { type: 'bool', sql: expression.value ? 'true' : 'false' };
-    case 'null':
-      return { type: 'null', sql: 'NULL' };
-    case 'time':
-      return instantOf(expression.text, expression.type);
-    case 'name':
-      return translateName(expression, context);
-    case 'chain':
-      return chain(expression.operator, expression.operands.map(translate));
-    case 'operation':
-      return translateOperation(expression, context);
-    case 'comparison':
-      return translateComparison(expression, context);
-    case 'unary':
-      return translateUnary(expression, context);
-    case 'between':
-      return translateBetween(expression, context);
-    case 'in':
-      return translateIn(expression, context);
-    case 'is':
-      return is(translate(expression.value), expression.what, expression.isNot);
-    case 'case':
-      return translateCase(expression, context);
-    case 'cast':
-      return cast(translate(expression.value), expression.type, expression.isSafe);
-    case 'extract':
-      return translateExtract(expression, context);
-    case 'call':
-      return translateCall(expression, context);
-    case 'member':
-      return translateMember(expression, context);
-    case 'subquery': {
-      const { sql, type } = context.subquery(expression.query);
-      return toValue(type, sql);
-    }
-    case 'interval':
-      throw reject(
-        'has INTERVAL in a place that is not understood; write it after + or -, or in timestamp_add',
-      );
-  }
+  const translate = FORMS[expression.kind] as (form: Expression, context: Context) => Value; // that of its kind
+  return translate(expression, context);
 }
+
+const bool = (sql: string): Value => ({ type: 'bool', sql });
 
 function writeNumber(digits: string): Value {
   if (!/^\d+$/.test(digits))
@@ -96,30 +104,6 @@ function translateName(expression: Form<'name'>, { scope }: Context): Value {
     `has the name ${names.join('.')}, which is not known there; known are ${known.join(', ') || 'no names'}`,
     expression,
   );
-}
-
-function translateComparison({ operator, left, right }: Form<'comparison'>, { translate }: Context): Value {
-  const [a, b] = [translate(left), translate(right)];
-  return operator === 'LIKE' ? like(a, b) : { type: 'bool', sql: compare(operator, a, b) };
-}
-
-function translateBetween({ value, low, high }: Form<'between'>, { translate }: Context): Value {
-  const [a, b, c] = [translate(value), translate(low), translate(high)];
-  return { type: 'bool', sql: `(${compare('>=', a, b)} AND ${compare('<=', a, c)})` };
-}
-
-function translateUnary({ operator, operand }: Form<'unary'>, { translate }: Context): Value {
-  const value = translate(operand);
-  if (operator === 'NOT') return { type: 'bool', sql: `(NOT ${as(value, 'bool')})` };
-  const type = value.type === 'int64' ? 'int64' : 'float64';
-  return { type, sql: operator === '+' ? as(value, type) : `(-${as(value, type)})` };
-}
-
-function translateExtract({ part, from }: Form<'extract'>, { translate }: Context): Value {
-  const source = translate(from);
-  if (part === 'date') return cast(source, 'date', false);
-  const time = source.type === 'datetime' || source.type === 'date' ? source.sql : as(source, 'timestamp');
-  return { type: 'int64', sql: writeExtract(part, time) };
 }
 
 function translateIn({ value, members }: Form<'in'>, { translate, subquery }: Context): Value {
@@ -164,10 +148,7 @@ const OPERATORS_MAX = 48;
  *
  * @throws NotUnderstood if BigQuery has no operator for the types
  */
-function translateOperation(
-  { first, rest }: Extract<Expression, { kind: 'operation' }>,
-  context: Context,
-): Value {
+function translateOperation({ first, rest }: Form<'operation'>, context: Context): Value {
   if (rest.filter(({ operator }) => operator !== '||').length > OPERATORS_MAX)
     throw reject(`must have at most ${OPERATORS_MAX} of + - * / in a row; there is one more`);
   let partial: Partial = { value: context.translate(first), bare: undefined };
@@ -180,12 +161,7 @@ function translateOperation(
   return partial.value;
 }
 
-function moveTime(
-  time: Value,
-  operator: '+' | '-',
-  interval: Extract<Expression, { kind: 'interval' }>,
-  context: Context,
-): Value {
+function moveTime(time: Value, operator: '+' | '-', interval: Form<'interval'>, context: Context): Value {
   const type = time.type === 'datetime' ? 'datetime' : 'timestamp';
   return addInterval(time, interval, { type, sign: operator === '+' ? 'add' : 'subtract', context });
 }
@@ -205,13 +181,6 @@ function operate(left: Partial, operator: '+' | '-' | '*' | '/' | '||', right: V
   return { value: { type, sql: `(${bare})` }, bare };
 }
 
-const bool = (sql: string): Value => ({ type: 'bool', sql });
-
-/** `a AND b AND c`, or the same with OR. */
-function chain(operator: 'AND' | 'OR', values: readonly Value[]): Value {
-  return bool(`(${values.map((value) => as(value, 'bool')).join(` ${operator} `)})`);
-}
-
 /** @throws NotUnderstood for a pattern that is not a text in quotes */
 function like(left: Value, { text }: Value): Value {
   if (text === undefined) throw reject('has LIKE without a string in quotes after it');
@@ -222,11 +191,4 @@ function like(left: Value, { text }: Value): Value {
 function divide(a: string, b: string): string {
   if (/^toFloat64\(\d*[1-9]\d*\)$/.test(b)) return `${a} / ${b}`;
   return `${a} / ${b} * intDiv(1, toUInt8(${b} != 0))`;
-}
-
-/** IS and IS NOT. */
-function is(value: Value, what: 'null' | boolean, isNot: boolean): Value {
-  const sql =
-    what === 'null' ? `isNull(${value.sql})` : `ifNull(${what ? '' : 'NOT '}${as(value, 'bool')}, false)`;
-  return bool(isNot ? `(NOT ${sql})` : sql);
 }

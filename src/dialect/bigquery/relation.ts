@@ -69,7 +69,6 @@ export function createRelation(name: string, alias: string, source: Source) {
   const values = new Map<string, Value>();
   let readsAll = false; // whether a path without a typed column is read
   let isOptional = false;
-
   let chars = 0; // of `columns` and `forms`
 
   const addTo = (list: Map<string, string>, column: string, sql: string) => {
@@ -118,8 +117,19 @@ export function createRelation(name: string, alias: string, source: Source) {
     setOptional(): void {
       isOptional = true;
     },
-    /** The relation in FROM. */
-    write: () => writeRelation({ alias, inner, source, columns, forms, records, readsAll, isOptional }),
+    /** The relation in FROM: up to three SELECTs, with a row for each record, the columns, and what is computed from these. */
+    write() {
+      const list = writeList({ inner, source, columns, isOptional });
+      const from = records.length === 0 ? SOURCE : writeUnnested(inner, records, list);
+      const select = `SELECT ${list.join(', ') || '1 AS one'} FROM ${from} AS ${inner}`;
+      const metadata = `${inner}.${(!readsAll && source.view?.untyped) || 'metadata'}`;
+      // The source comes last: its texts may have the characters that stand for others here.
+      const read = select.replaceAll(METADATA, metadata).replace(SOURCE, () => source.sql);
+      if (forms.size === 0) return `(${read}) AS ${alias}`;
+      const passed = [...columns.keys()].map((column) => `${alias}.${column} AS ${column}`);
+      const computed = [...forms].map(([form, sql]) => `${sql} AS ${form}`);
+      return `(SELECT ${[...passed, ...computed].join(', ')} FROM (${read}) AS ${alias}) AS ${alias}`;
+    },
   };
   return relation;
 
@@ -143,57 +153,24 @@ interface UnnestedRecord {
 }
 
 interface Written {
-  readonly alias: string;
   readonly inner: string;
   readonly source: Source;
   readonly columns: ReadonlyMap<string, string>;
-  readonly forms: ReadonlyMap<string, string>;
-  readonly records: readonly UnnestedRecord[];
-  readonly readsAll: boolean;
   readonly isOptional: boolean;
 }
 
-/** Up to three SELECTs: one with a row for each record, one for the columns, one for what is computed from these. */
-function writeRelation({
-  alias,
-  inner,
-  source,
-  columns,
-  forms,
-  records,
-  readsAll,
-  isOptional,
-}: Written): string {
-  const { untyped } = source.view ?? {};
-  const metadata = untyped !== undefined && !readsAll ? untyped : 'metadata';
-  const arrays = new Set(
-    [...source.columns.values()].filter(({ type }) => type === 'array').map(({ name }) => name),
-  );
-  const list = [...columns].map(([column, sql]) => {
+function writeList({ inner, source, columns, isOptional }: Written): readonly string[] {
+  const arrays = [...source.columns.values()].filter(({ type }) => type === 'array');
+  return [...columns].map(([column, sql]) => {
     // An array cannot be NULL in the engine; the default, an empty one, stands for it.
-    const isStored = isOptional && sql === `${inner}.${column}` && !arrays.has(column);
+    const isArray = arrays.some(({ name }) => name === column);
+    const isStored = isOptional && sql === `${inner}.${column}` && !isArray;
     return `${isStored ? `toNullable(${sql})` : sql} AS ${column}`;
   });
-  const from = records.length === 0 ? SOURCE : writeUnnested({ inner, records, list });
-  const select = `SELECT ${list.join(', ') || '1 AS one'} FROM ${from} AS ${inner}`;
-  // The source comes last: its texts may have the characters that stand for others here.
-  const read = select.replaceAll(METADATA, `${inner}.${metadata}`).replace(SOURCE, () => source.sql);
-  if (forms.size === 0) return `(${read}) AS ${alias}`;
-  const passed = [...columns.keys()].map((column) => `${alias}.${column} AS ${column}`);
-  const computed = [...forms].map(([form, sql]) => `${sql} AS ${form}`);
-  return `(SELECT ${[...passed, ...computed].join(', ')} FROM (${read}) AS ${alias}) AS ${alias}`;
 }
 
 /** A subquery with the columns of the source that a list uses, and the records. */
-function writeUnnested({
-  inner,
-  records,
-  list,
-}: {
-  inner: string;
-  records: readonly UnnestedRecord[];
-  list: readonly string[];
-}): string {
+function writeUnnested(inner: string, records: readonly UnnestedRecord[], list: readonly string[]): string {
   const used = list.join(' ').replaceAll(LITERAL, '');
   const pattern = new RegExp(`\\b${inner}\\.(\\w+)`, 'g');
   const stored = new Set([...used.matchAll(pattern)].map(([, column]) => column));

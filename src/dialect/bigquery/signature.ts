@@ -1,6 +1,6 @@
 import { createMatcher, findPatternFault } from '../../sql/pattern.ts';
 import { writeValue } from '../../sql/sql.ts';
-import { type CallForm, type Expression, reject } from './parse/tree.ts';
+import { type Expression, type Form, reject } from './parse/tree.ts';
 import type { Context } from './scope.ts';
 import { as, isJson, isTime, jsonValue, type TargetType, type Type, type Value } from './value.ts';
 
@@ -130,7 +130,10 @@ export const AGGREGATES: Readonly<Record<string, BigQueryFunction>> = {
 };
 
 /** `count(*)`, `count(x)` and `count(DISTINCT x)`, each also with `OVER ()`. @throws NotUnderstood for other arguments */
-export function translateCount({ args, isOfRows, isDistinct, isOver }: CallForm, context: Context): Value {
+export function translateCount(
+  { args, isOfRows, isDistinct, isOver }: Form<'call'>,
+  context: Context,
+): Value {
   const [arg, ...others] = args;
   if (isOfRows === (arg !== undefined) || others.length > 0)
     throw reject(`calls count with ${args.length} arguments; it takes 1, or *`);
@@ -145,7 +148,7 @@ export function translateCount({ args, isOfRows, isDistinct, isOver }: CallForm,
  * @throws NotUnderstood for the member of any other list
  */
 export function translateMember(
-  { list, index }: Extract<Expression, { kind: 'member' }>,
+  { list, index }: Form<'member'>,
   { translate, translateRow, translateArray }: Context,
 ): Value {
   const { sql } = translate(index);

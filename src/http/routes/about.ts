@@ -50,10 +50,7 @@ const READY: Schema = {
     storing: { type: 'string', description: 'Why nothing can be stored; left out while it can.' },
     alerts: { type: 'string', description: 'Why alerts are not evaluated or sent; left out while they are.' },
     retention: { type: 'string', description: 'Why retention has stopped; left out while it runs.' },
-    roles: {
-      type: 'string',
-      description: 'Says that the roles file is not valid; left out while it is.',
-    },
+    roles: { type: 'string', description: 'Says that the roles file is not valid; left out while it is.' },
   },
 };
 

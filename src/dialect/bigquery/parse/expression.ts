@@ -1,5 +1,5 @@
 import { type Grammar, parseField, parseList } from './token.ts';
-import type { ComparisonForm, Expression, Operand } from './tree.ts';
+import type { Expression, Form, Operand } from './tree.ts';
 
 /**
  * Parses an expression. BigQuery's operators, the last first: OR, AND, NOT, comparisons, + and -, then * / and ||,
@@ -25,7 +25,7 @@ function parseNot(tokens: Grammar): Expression {
   return parseRight(value, tokens) ?? value;
 }
 
-const SIGNS: readonly ComparisonForm['operator'][] = ['=', '!=', '<>', '<=', '>=', '<', '>'];
+const SIGNS: readonly Form<'comparison'>['operator'][] = ['=', '!=', '<>', '<=', '>=', '<', '>'];
 
 /** What a value is compared with; `undefined` if it is not. */
 function parseRight(value: Expression, tokens: Grammar): Expression | undefined {

@@ -82,13 +82,19 @@ type ExpressionForm =
   | { readonly kind: 'null' }
   | { readonly kind: 'time'; readonly type: 'timestamp' | 'datetime' | 'date'; readonly text: string }
   | { readonly kind: 'interval'; readonly count: Expression; readonly part: string }
-  | NameForm
+  /** `names`: its parts between dots. */
+  | { readonly kind: 'name'; readonly names: readonly string[] }
   | { readonly kind: 'unary'; readonly operator: 'NOT' | '+' | '-'; readonly operand: Expression }
   /** `a AND b AND c`. */
   | { readonly kind: 'chain'; readonly operator: 'AND' | 'OR'; readonly operands: readonly Expression[] }
   /** `a + b - c`, or `a * b / c || d`, from the left. */
   | { readonly kind: 'operation'; readonly first: Expression; readonly rest: readonly Operand[] }
-  | ComparisonForm
+  | {
+      readonly kind: 'comparison';
+      readonly operator: '=' | '!=' | '<>' | '<' | '<=' | '>' | '>=' | 'LIKE';
+      readonly left: Expression;
+      readonly right: Expression;
+    }
   | {
       readonly kind: 'between';
       readonly value: Expression;
@@ -102,7 +108,12 @@ type ExpressionForm =
       readonly what: 'null' | boolean;
       readonly isNot: boolean;
     }
-  | CaseForm
+  | {
+      readonly kind: 'case';
+      readonly subject: Expression | undefined;
+      readonly branches: readonly { readonly test: Expression; readonly result: Expression }[];
+      readonly otherwise: Expression | undefined;
+    }
   | { readonly kind: 'cast'; readonly value: Expression; readonly type: string; readonly isSafe: boolean }
   | { readonly kind: 'extract'; readonly part: string; readonly from: Expression }
   | CallForm
@@ -110,32 +121,15 @@ type ExpressionForm =
   | { readonly kind: 'member'; readonly list: Expression; readonly index: Expression }
   | { readonly kind: 'subquery'; readonly query: QueryTree };
 
-export interface NameForm {
-  readonly kind: 'name';
-  /** Its parts between dots. */
-  readonly names: readonly string[];
-}
+/** An expression of a kind. */
+export type Form<K extends Expression['kind']> = Extract<Expression, { kind: K }>;
 
 export interface Operand {
   readonly operator: '+' | '-' | '*' | '/' | '||';
   readonly operand: Expression;
 }
 
-export interface ComparisonForm {
-  readonly kind: 'comparison';
-  readonly operator: '=' | '!=' | '<>' | '<' | '<=' | '>' | '>=' | 'LIKE';
-  readonly left: Expression;
-  readonly right: Expression;
-}
-
-export interface CaseForm {
-  readonly kind: 'case';
-  readonly subject: Expression | undefined;
-  readonly branches: readonly { readonly test: Expression; readonly result: Expression }[];
-  readonly otherwise: Expression | undefined;
-}
-
-export interface CallForm {
+interface CallForm {
   readonly kind: 'call';
   /** In lower case, with the words before it, such as `net.host`. */
   readonly name: string;
