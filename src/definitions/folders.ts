@@ -85,17 +85,16 @@ export function findFolders(named: NamedFolders): ReadFolders {
       dashboardsDir: isShippedDashboards(dashboardsDir) ? copies.dashboardsDir : dashboardsDir,
     });
   }
-  const shipped = unnamed;
   const find = (kind: keyof DefinitionFolders) => {
-    if (!shipped.includes(kind)) return named[kind] || OWN_FOLDERS[kind];
+    if (!unnamed.includes(kind)) return named[kind] || OWN_FOLDERS[kind];
     return packagePath(isStudios(kind) ? STUDIO_FOLDER : FOLDER_NAMES[kind]);
   };
   const alertsDir = named.alertsDir || (existsSync(OWN_ALERTS_DIR) ? OWN_ALERTS_DIR : '');
   return {
     ...pickRest(named),
-    ...{ endpointsDir: find('endpointsDir'), sourcesDir: find('sourcesDir'), shipped },
+    ...{ endpointsDir: find('endpointsDir'), sourcesDir: find('sourcesDir'), shipped: unnamed },
     ...(alertsDir !== '' && { alertsDir }),
-    ...findDashboards(named, shipped),
+    ...findDashboards(named, unnamed),
   };
 }
 

@@ -1,22 +1,5 @@
+import { AUDIT_ACTIONS, type AuditAction } from './audit-action.ts';
 import { type ControlDatabase, insert, LOCK_CHANGES, type Statement } from './database.ts';
-
-export const AUDIT_ACTIONS = [
-  'created',
-  'changed',
-  'rotated',
-  'revoked',
-  'minted',
-  'refused',
-  'deleted',
-  'saved',
-  'silenced',
-  'unsilenced',
-  'signed_in',
-  'signed_out',
-  'ended',
-] as const;
-
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /**
  * A change or a rejection of a key, a deletion of events, an endpoint that was saved, a silence of an alert that

@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { type Refusal, TailraceError } from '../errors.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import { startTask } from '../lib/task.ts';
-import type { AuditAction, AuditEntry } from './audit.ts';
+import type { AuditEntry } from './audit.ts';
+import type { AuditAction } from './audit-action.ts';
 import type { ControlStore } from './control-store.ts';
 
 export interface KnownOptions<T> {

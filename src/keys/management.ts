@@ -1,5 +1,5 @@
 import { InputError } from '../errors.ts';
-import type { AuditAction } from './audit.ts';
+import type { AuditAction } from './audit-action.ts';
 import type { Change, ControlStore } from './control-store.ts';
 import { createSecret, describeGrant, type Grant, type KeyRecord } from './grant.ts';
 

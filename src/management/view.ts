@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { CHART_KINDS, THRESHOLD_SEVERITIES } from '../definitions/chart.ts';
 import { CONTROLS, PARAMETER_TYPES } from '../definitions/parameter-type.ts';
+import { AUDIT_ACTIONS } from '../keys/audit-action.ts';
 import {
   count,
   flag,
@@ -206,21 +207,7 @@ export const TOKEN = Type.Object({
 export const KEY_ENTRY = Type.Object({
   id: Type.Integer({ description: 'Rises with every entry.' }),
   at: instantOrNull('Instant; of rejections that are counted together, that of the first.'),
-  action: Type.Enum([
-    'created',
-    'changed',
-    'rotated',
-    'revoked',
-    'minted',
-    'refused',
-    'deleted',
-    'saved',
-    'silenced',
-    'unsilenced',
-    'signed_in',
-    'signed_out',
-    'ended',
-  ]),
+  action: oneOf(AUDIT_ACTIONS),
   key_id: text('The key concerned; empty if it is unknown, for deleted events and for saved endpoints.'),
   actor: text('The person who did it, id of the key, `private` or `cli`; empty for rejections.'),
   address: text('Address of the client that did it; empty if it is not known.'),

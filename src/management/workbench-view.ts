@@ -24,9 +24,7 @@ export const WORKBENCH = Type.Object({
     Type.Object({
       name: text(),
       source: text(),
-      columns: list(
-        Type.Object({ name: text(), type: text('Type of the engine.'), description: text() }),
-      ),
+      columns: list(Type.Object({ name: text(), type: text('Type of the engine.'), description: text() })),
     }),
   ),
   parameter_types: texts(),

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { Document, isSeq, parseDocument, YAMLMap, YAMLSeq } from 'yaml';
+import { Document, isSeq, parseDocument, type YAMLMap } from 'yaml';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { InputError, messageOf, TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/audit.ts';
@@ -90,7 +90,10 @@ function readRows(text: string, { columns }: Endpoint): readonly Row[] {
 }
 
 function parseRows(text: string): readonly Row[] {
-  const value = tryParse(text);
+  let value: unknown;
+  try {
+    value = parseExactJson(text);
+  } catch {} // rejected below
   const isRow = (one: unknown) => typeof one === 'object' && one !== null && !Array.isArray(one);
   if (isDeep(value, DEPTH_MAX))
     throw invalid(`the rows have more than ${DEPTH_MAX} levels of lists and objects; leave out the column`);
@@ -101,14 +104,6 @@ function parseRows(text: string): readonly Row[] {
 function isDeep(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((one) => isDeep(one, levels - 1));
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return parseExactJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function rejectUnknown(values: RawParameters, { name, parameters }: Endpoint): void {
@@ -184,15 +179,11 @@ function newFile({ now }: Case): Document {
 }
 
 /** Writes a line for each row. */
-function toNode(document: Document, { name, now, parameters, rows }: Case): YAMLMap {
-  const node = new YAMLMap();
-  const list = new YAMLSeq();
-  for (const row of rows) list.add(document.createNode(row, { flow: true }));
-  list.flow = rows.length === 0;
-  node.add(document.createPair('name', name));
-  node.add(document.createPair('now', now));
-  node.add(document.createPair('parameters', document.createNode(parameters, { flow: true })));
-  node.add(document.createPair('rows', list));
+function toNode(document: Document, { parameters, rows, ...named }: Case): YAMLMap {
+  const inOneLine = (value: unknown) => document.createNode(value, { flow: true });
+  const node = document.createNode({ ...named, parameters: null, rows: [] }) as YAMLMap; // of an object
+  node.set('parameters', inOneLine(parameters));
+  if (rows.length > 0) node.set('rows', document.createNode(rows.map(inOneLine)));
   return node;
 }
 

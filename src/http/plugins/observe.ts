@@ -93,18 +93,8 @@ export function createObserve(options: ObserveOptions): Observe {
 }
 
 function toLine(fields: RequestLogFields, status: number, ms: number): Record<string, unknown> {
-  return {
-    reqId: fields.id,
-    method: fields.method,
-    route: fields.route,
-    status,
-    ms: Math.round(ms * 10) / 10,
-    key: fields.keyId,
-    ip: fields.ip,
-    endpoint: fields.endpointName,
-    error: fields.failure,
-    ...fields.detail,
-  };
+  const { id: reqId, method, route, keyId: key, ip, endpointName: endpoint, failure: error, detail } = fields;
+  return { reqId, method, route, status, ms: Math.round(ms * 10) / 10, key, ip, endpoint, error, ...detail };
 }
 
 /** A method of pino that Fastify's type of a logger leaves out; any other logger decides by itself. */

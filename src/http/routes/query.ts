@@ -84,11 +84,7 @@ async function runQuery(
   const ignored = noteIgnored(reply, listKnown(endpoint), parameters);
   if (wantsTail({ accepts, endpoint, parameters })) {
     const followed = parts.resolveTail({ caller, endpoint, parameters, headers });
-    return await sendTail(
-      parts,
-      { ...followed, lane: execution.lane, signal: execution.signal },
-      { request, reply },
-    );
+    return await sendTail(parts, { ...followed, execution }, { request, reply });
   }
   const resolved = await resolve({
     ...{ caller, endpoint, headers, parameters, ignored, accepts, sandboxed: execution },

@@ -125,9 +125,11 @@ export const searchRoutes: RouteGroup<SearchParts> = {
   ],
 };
 
+type SearchRequest = FastifyRequest<{ Querystring: RawQuery }>;
+
 async function draftEndpoint(
   parts: SearchParts,
-  request: FastifyRequest<{ Querystring: RawQuery }>,
+  request: SearchRequest,
   reply: FastifyReply,
 ): Promise<SearchDraftView> {
   request.endpointName = SEARCH.name;
@@ -143,7 +145,7 @@ async function draftEndpoint(
 
 async function runSearch(
   parts: SearchParts,
-  request: FastifyRequest<{ Querystring: RawQuery }>,
+  request: SearchRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   request.endpointName = SEARCH.name;
@@ -154,11 +156,7 @@ async function runSearch(
   try {
     if (wantsTail({ accepts, endpoint: SEARCH, parameters }, hasTail)) {
       const followed = parts.resolveSearchTail({ caller, parameters, headers });
-      return await sendTail(
-        parts,
-        { ...followed, lane: execution.lane, signal: execution.signal },
-        { request, reply },
-      );
+      return await sendTail(parts, { ...followed, execution }, { request, reply });
     }
     const resolved = parts.resolveSearch({ caller, parameters, headers, accepts });
     return await sendAnswer(parts, { ...resolved, execution }, { request, reply });
