@@ -147,7 +147,7 @@ export function createAuditCopy({ run, transact }: ControlDatabase) {
   };
 }
 
-interface Acting {
+export interface Acting {
   readonly keyId: string;
   readonly person?: { readonly name: string } | undefined;
   readonly address?: string | undefined;

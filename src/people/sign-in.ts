@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { TailraceError } from '../errors.ts';
-import { actorOf } from '../keys/audit.ts';
+import { type Acting, actorOf } from '../keys/audit.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { hashKey, sameHash } from '../keys/grant.ts';
 import type { Caller, Keyring } from '../keys/keyring.ts';
@@ -35,28 +35,24 @@ export type SignIn = ReturnType<typeof createSignIn>;
 
 /** Signs people in at the provider, and keys into the console. Each sign-in and sign-out is in the audit trail. */
 export function createSignIn(parts: SignInParts) {
-  const passes = createSignInRate(parts.now);
-  const record: Record = async (action, by, detail = '') => {
-    const keyId = by.person === undefined ? by.keyId : '';
-    const entry = { action, atMs: parts.now(), keyId, detail, count: 1, ...actorOf(by) };
-    await parts.control.record({ used: [], entries: [entry] });
-  };
-  return { ...createPeopleSignIn(parts, record, passes), ...createKeySignIn(parts, record, passes) };
+  const steps = { ...parts, passes: createSignInRate(parts.now), record: createRecord(parts) };
+  return { ...createPeopleSignIn(steps), ...createKeySignIn(steps) };
 }
 
-type Record = (
-  action: 'signed_in' | 'signed_out',
-  by: Pick<Caller, 'keyId' | 'person' | 'address'>,
-  detail?: string,
-) => Promise<void>;
+interface Steps extends SignInParts {
+  readonly passes: ReturnType<typeof createSignInRate>;
+  readonly record: ReturnType<typeof createRecord>;
+}
 
-type Passes = ReturnType<typeof createSignInRate>;
+function createRecord({ control, now }: SignInParts) {
+  return async (action: 'signed_in' | 'signed_out', by: Acting, detail = '') => {
+    const keyId = by.person === undefined ? by.keyId : '';
+    const entry = { action, atMs: now(), keyId, detail, count: 1, ...actorOf(by) };
+    await control.record({ used: [], entries: [entry] });
+  };
+}
 
-function createPeopleSignIn(
-  { provider, sessions, seal, keyring, onFailure }: SignInParts,
-  record: Record,
-  passes: Passes,
-) {
+function createPeopleSignIn({ provider, sessions, seal, keyring, onFailure, passes, record }: Steps) {
   function getProvider(): Provider {
     if (provider !== undefined) return provider;
     throw new TailraceError('not_found', 'signing in is disabled: TAILRACE_OIDC_ISSUER is not set');
@@ -68,28 +64,17 @@ function createPeopleSignIn(
     return fault;
   }
 
-  /** @returns the value of the cookie, or why there is none */
-  async function open({ issuer, subject, claims }: SignedIn, { state }: Login, client: Client) {
+  /** Opens the session of a person. @returns the value of the cookie, or why there is none */
+  async function open({ issuer, subject, claims }: SignedIn, { state, to }: Login, client: Client) {
     const { address } = client;
     const identity = createIdentity(issuer, subject, claims);
     if (identity === undefined) return fail('claims', new Error('the claims are too long'), address);
-    const { id: owner, name } = identity;
+    const { id: keyId, ...person } = identity;
     const login = hash('sha256', state);
-    const secret = await sessions.open({ owner, name, login, claims: identity.claims, ...client });
+    const secret = await sessions.open({ owner: keyId, login, ...person, ...client });
     if (secret === undefined) return fail('expired', new Error('the sign-in was finished before'), address);
-    const person = { name, role: undefined, choices: {}, denied: undefined };
-    await record('signed_in', { keyId: owner, person, address }, 'at the provider');
-    return { secret };
-  }
-
-  async function ask(search: string, login: Login, address: string): Promise<SignedIn | SignInFault> {
-    try {
-      return await getProvider().finish(search, login);
-    } catch (error) {
-      if (!(error instanceof TailraceError)) return fail(faultOf(error), error, address);
-      onFailure(error);
-      return 'unavailable';
-    }
+    await record('signed_in', { keyId, person, address }, 'at the provider');
+    return { secret, to };
   }
 
   return {
@@ -115,18 +100,23 @@ function createPeopleSignIn(
      * @param sealed the cookie of the sign-in
      */
     async finish(search: string, sealed: string | undefined, client: Client) {
-      if (!passes(client.address)) return 'limit';
+      const { finish } = getProvider();
+      const { address } = client;
+      if (!passes(address)) return 'limit';
       const login = sealed === undefined ? undefined : await seal.open(sealed);
       const state = new URLSearchParams(search).get('state') ?? '';
       // Another browser, or one that has begun another sign-in since: its code may be that of somebody else.
-      if (login === undefined || !sameHash(hashKey(state), hashKey(login.state))) {
-        const error = new Error('the sign-in is not that of this browser, or has expired');
-        return fail('expired', error, client.address);
+      if (login === undefined || !sameHash(hashKey(state), hashKey(login.state)))
+        return fail('expired', new Error('the sign-in is not that of this browser, or has expired'), address);
+      let signedIn: SignedIn;
+      try {
+        signedIn = await finish(search, login);
+      } catch (error) {
+        if (!(error instanceof TailraceError)) return fail(faultOf(error), error, address);
+        onFailure(error);
+        return 'unavailable';
       }
-      const signedIn = await ask(search, login, client.address);
-      if (typeof signedIn === 'string') return signedIn;
-      const opened = await open(signedIn, login, client);
-      return typeof opened === 'string' ? opened : { ...opened, to: login.to };
+      return await open(signedIn, login, client);
     },
   };
 }
@@ -136,7 +126,7 @@ function faultOf(error: unknown): SignInFault {
   return error instanceof Error && error.name === 'AuthorizationResponseError' ? 'refused' : 'failed';
 }
 
-function createKeySignIn({ provider, sessions, keyring }: SignInParts, record: Record, passes: Passes) {
+function createKeySignIn({ provider, sessions, keyring, passes, record }: Steps) {
   return {
     /**
      * Opens a session for an accepted key.

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { Config } from '../../config/config.ts';
 import { TailraceError } from '../../errors.ts';
 import { orNull } from '../../lib/schema.ts';
@@ -17,6 +17,7 @@ import {
 } from '../../people/credential.ts';
 import { SESSION_MS_MAX } from '../../people/sessions.ts';
 import type { Client, SignIn } from '../../people/sign-in.ts';
+import { invalidParameters } from '../../query/parameters.ts';
 import { list, object } from '../openapi/schema.ts';
 import { findOwnPage, getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, type RouteGroup } from '../route.ts';
@@ -59,7 +60,7 @@ export const authRoutes: RouteGroup<AuthParts> = {
       scopes: 'none',
       summary: '[Sign in](people.md) with the account of the company',
       query: LOGIN_QUERY,
-      handle: (parts: AuthParts, request, reply) => beginSignIn(parts, request.query.to, { request, reply }),
+      handle: (parts: AuthParts, request, reply) => beginSignIn(parts, request, reply),
     }),
     defineRoute({
       method: 'GET',
@@ -96,23 +97,16 @@ export const authRoutes: RouteGroup<AuthParts> = {
   ],
 };
 
-interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
-
 async function beginSignIn(
   { signIn, config }: AuthParts,
-  to: string,
-  { request, reply }: Exchange,
+  request: FastifyRequest<{ Querystring: Static<typeof LOGIN_QUERY> }>,
+  reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const path = findLocalPath(to);
-  if (path === undefined) {
-    const errors = [{ parameter: 'to', message: 'must be a path of this service, such as /explore' }];
-    throw new TailraceError('invalid_parameter', 'to must be a path of this service, such as /explore', {
-      errors,
-    });
-  }
+  const path = findLocalPath(request.query.to);
+  if (path === undefined)
+    throw invalidParameters([
+      { parameter: 'to', message: 'must be a path of this service, such as /explore' },
+    ]);
   const begun = await signIn.begin(path, request.ip);
   if (typeof begun === 'string') return reply.redirect(pageOf(begun), 303);
   reply.header('set-cookie', writeCookie(cookiesOf(config).login, begun.sealed, LOGIN_SECONDS));
@@ -124,7 +118,6 @@ async function finishSignIn(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  if (config.oidcIssuer === '') throw new TailraceError('not_found', 'TAILRACE_OIDC_ISSUER is not set');
   const { login, session } = cookiesOf(config);
   const { url, headers } = request;
   const search = url.includes('?') ? url.slice(url.indexOf('?')) : '';
