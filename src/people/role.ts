@@ -178,9 +178,10 @@ function fits({ groups, claims, addresses }: Role, of: Claims): boolean {
   );
 }
 
-/** Whether a claim has a value as the file writes it: `true` and `7` are texts there. */
+/** Whether a claim has a value as the file writes it: `true` and `7` are texts there. A larger number has lost digits. */
 function isText(claim: unknown, value: string): boolean {
-  return ['string', 'number', 'boolean'].includes(typeof claim) && String(claim) === value;
+  const isRead = ['string', 'boolean'].includes(typeof claim) || Number.isSafeInteger(claim);
+  return isRead && String(claim) === value;
 }
 
 /** Reads the values of a claim that pins. @returns a text that says what is wrong with it */

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import type { Definitions } from '../definitions/read.ts';
 import { createShapeCheck } from '../definitions/shape.ts';
 import { type OperatorFile, readOperatorFile, type YamlFile } from '../definitions/yaml-file.ts';
@@ -19,20 +19,20 @@ const FILE: OperatorFile = {
 
 const names = (expected: string) =>
   Type.Array(Type.String({ minLength: 1, expected: 'a string' }), { minItems: 1, maxItems: 1_000, expected });
-const texts = (expected: string) =>
-  Type.Record(
-    Type.String(),
-    Type.Union([Type.String({ minLength: 1 }), Type.Number(), Type.Boolean()], { expected: 'a string' }),
-    {
-      minProperties: 1,
-      maxProperties: 32,
-      expected,
-    },
-  );
+// Written without quotes, a number such as 0123 or one of 19 digits would be another one.
+const expected = 'a string, in quotes if it is a number';
+const TEXT = Type.String({ minLength: 1, expected });
+const map = <T extends TSchema>(of: T, right: string) =>
+  Type.Record(Type.String(), of, { minProperties: 1, maxProperties: 32, expected: right });
 const ROLE = Type.Object(
   {
     groups: Type.Optional(names('a list of groups, such as [platform]')),
-    claims: Type.Optional(texts('a map of claims and their values, such as { kind: customer }')),
+    claims: Type.Optional(
+      map(
+        Type.Union([TEXT, Type.Boolean()], { expected }),
+        'a map of claims and their values, such as { kind: customer }',
+      ),
+    ),
     addresses: Type.Optional(
       names('a list of mail addresses, such as [ada@example.com] or ["*@example.com"]'),
     ),
@@ -42,7 +42,10 @@ const ROLE = Type.Object(
     endpoints: Type.Optional(names('a list of endpoints')),
     sources: Type.Optional(names('a list of sources')),
     pins: Type.Optional(
-      texts(`a map of parameters and values, such as { project: aurora } or { project: "${CLAIM}projects" }`),
+      map(
+        TEXT,
+        `a map of parameters and values, such as { project: aurora } or { project: "${CLAIM}projects" }`,
+      ),
     ),
     rate: Type.Optional(
       Type.Object(
@@ -87,12 +90,14 @@ export async function readRoles(path: string, definitions: Definitions): Promise
 }
 
 function toRole([name, entry]: readonly [string, RoleEntry]): Role {
-  const pins = Object.entries(entry.pins ?? {}).map(([pin, value]) => [pin, String(value)] as const);
+  const pins = Object.entries(entry.pins ?? {});
   const fromClaims = pins.filter(([, value]) => CLAIM_PIN.test(value));
   return {
     name,
     groups: entry.groups,
-    claims: toTexts(entry.claims),
+    claims: Object.fromEntries(
+      Object.entries(entry.claims ?? {}).map(([claim, value]) => [claim, String(value)]),
+    ),
     addresses: entry.addresses?.map(toLowerAscii),
     scopes: [...new Set(entry.scopes)],
     endpoints: entry.endpoints && toListed(entry.endpoints),
@@ -103,10 +108,6 @@ function toRole([name, entry]: readonly [string, RoleEntry]): Role {
     ),
     rate: entry.rate && createRate(entry.rate.per_second),
   };
-}
-
-function toTexts(values: RoleEntry['claims'] = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 }
 
 function findFaults(file: YamlFile, role: Role, definitions: Definitions): Fault[] {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createIdentity, findAddress } from '../../src/people/role.ts';
+import type { SessionRecord } from '../../src/keys/session-store.ts';
+import { createIdentity, createPeopleCallers, findAddress, type Role } from '../../src/people/role.ts';
 
 test.each([
   ['Kim@Example.com', 'kim@example.com'],
@@ -23,4 +24,27 @@ test.each([
   ['the subject, if there is nothing else', {}, 'sub-7'],
 ])('a person is named by %s', (_, claims, name) => {
   expect(createIdentity('https://login.example', 'sub-7', claims)?.name).toBe(name);
+});
+
+test.each([
+  ['7', '7', true],
+  ['true', 'true', true],
+  ['"7"', '7', true],
+  ['[6, 7]', '7', true],
+  ['[[7]]', '7', false],
+  ['7.5', '7.5', false],
+  ['12345678901234567891', '12345678901234567000', false], // as which JavaScript reads it, and many others
+  ['null', 'null', false],
+  ['{}', '[object Object]', false],
+])('a claim %s is the text %j of a role: %j', (claim, text, isFit) => {
+  const role: Role = {
+    ...{ name: 'a', groups: undefined, claims: { org: text }, addresses: undefined },
+    ...{ scopes: ['query'], pins: {}, claimPins: {} },
+  };
+  const { ofSession } = createPeopleCallers(() => ({ roles: [role], isBroken: false }));
+  const claims = { org: JSON.parse(claim) as unknown };
+  const times = { createdMs: 0, seenMs: 0, expiresMs: 0 };
+  const texts = { id: '', hash: '', owner: '', name: '', print: '', login: '', address: '', agent: '' };
+  const session: SessionRecord = { ...texts, ...times, claims };
+  expect(ofSession(session, '/').scopes).toEqual(isFit ? ['query'] : []);
 });

@@ -72,6 +72,9 @@ test.each([
   ['an unknown scope', 'a: { groups: [a], scopes: [qeury] }', /must be one of query.*"qeury"/],
   ['a claim that is a map', 'a: { claims: { kind: { is: b } }, scopes: [query] }', /:1: .*a string/],
   ['a pin that is a list', 'a: { groups: [a], scopes: [query], pins: { project: [b] } }', /:1: .*a string/],
+  // A project 0123 would become 123, and an organisation of 19 digits another one.
+  ['a pin that is a number', 'a: { groups: [a], scopes: [query], pins: { project: 0123 } }', /in quotes/],
+  ['a claim that is a number', 'a: { claims: { org: 12345678901234567891 }, scopes: [query] }', /in quotes/],
   ['groups that are a text', 'a: { groups: a, scopes: [query] }', /a list of groups/],
   ['an unknown field', 'a: { group: [a], scopes: [query] }', /unknown field "group"/],
   ['a list of roles', '- { groups: [a], scopes: [query] }', /a map of at most 1000 roles/],
