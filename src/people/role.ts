@@ -27,21 +27,11 @@ export function createIdentity(issuer: string, subject: string, given: Claims): 
   if (JSON.stringify(claims).length > CLAIMS_CHARS_MAX) return undefined;
   // A NUL separates the two: neither can contain one.
   const id = `person:${hash('sha256', `${issuer}\0${subject}`).slice(0, 24)}`;
-  // Some providers let people choose their names: one must not look like the address of somebody else.
+  // Some providers let people choose their names: one must not look like the address or id of somebody else.
   const names = [claims['preferred_username'], claims['name']].map(toPrintable);
-  const chosen = names.filter((name) => !name.normalize('NFKC').includes('@'));
+  const chosen = names.filter((name) => !/@|person:/i.test(name.normalize('NFKC')));
   const all = [toPrintable(findClaim(claims, 'email')), ...chosen, toPrintable(subject)];
   return { id, name: all.find((name) => name !== '') ?? id, claims };
-}
-
-/** Creates the identity of a person whom a proxy names in a header. */
-function createProxyIdentity(user: string, groups: readonly string[]): Identity | undefined {
-  const claims = { sub: user, preferred_username: user, groups };
-  const isAddress = user.includes('@');
-  return createIdentity('proxy', user, {
-    ...claims,
-    ...(isAddress && { email: user, email_verified: true }),
-  });
 }
 
 /** Removes characters that would change how a log or a list is read: controls, and marks of the direction of writing. */
@@ -64,11 +54,6 @@ function findClaim(claims: Claims, name: string): unknown {
     value = value[part];
   }
   return value;
-}
-
-/** Returns the texts of a claim that is a text or a list; all else is left out. */
-function textsOf(value: unknown): string[] {
-  return [value].flat().filter((one) => typeof one === 'string');
 }
 
 /** Returns the verified address of a person, in lower case. */
@@ -166,7 +151,7 @@ function createCallers(role: Role, base: Omit<Caller, keyof Grant>): CallerOf {
 }
 
 function fits({ groups, claims, addresses }: Role, of: Claims): boolean {
-  const own = textsOf(findClaim(of, 'groups'));
+  const own = [findClaim(of, 'groups')].flat();
   const address = findAddress(of);
   const domain = address?.slice(address.lastIndexOf('@'));
   return (
@@ -248,11 +233,18 @@ export interface Proxied {
   readonly url: string;
 }
 
+/** @throws TailraceError `unauthorized` */
 function getProxied(user: string, groups: string): Identity {
   const list = groups.split(',').map((group) => group.trim());
-  const identity = user.length > USER_CHARS_MAX ? undefined : createProxyIdentity(user, list.filter(Boolean));
+  const claims = { sub: user, preferred_username: user, groups: list.filter(Boolean) };
+  const address = user.includes('@') ? { email: user, email_verified: true } : {};
+  const isLong = user.length > USER_CHARS_MAX;
+  const identity = isLong ? undefined : createIdentity('proxy', user, { ...claims, ...address });
   if (identity !== undefined) return identity;
-  throw unauthorized(`the proxy names a user of more than ${USER_CHARS_MAX} characters`, 'unknown');
+  throw unauthorized(
+    `the proxy names a user of more than ${USER_CHARS_MAX} characters, or too many groups`,
+    'unknown',
+  );
 }
 
 // Characters of the URLs whose parameters are remembered: some 8 MB at most.

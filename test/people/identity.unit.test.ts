@@ -21,6 +21,7 @@ test.each([
   ],
   ['no chosen name that looks like an address', { preferred_username: boss, name: 'Ada' }, 'Ada'],
   ['no chosen name that looks like an address in wide letters', { name: 'boss\uff20example.com' }, 'sub-7'],
+  ['no chosen name that has the id of somebody', { name: 'Ada (PERSON:0123456789abcdef01234567)' }, 'sub-7'],
   ['the subject, if there is nothing else', {}, 'sub-7'],
 ])('a person is named by %s', (_, claims, name) => {
   expect(createIdentity('https://login.example', 'sub-7', claims)?.name).toBe(name);
