@@ -162,6 +162,36 @@ test('finds at least 95 % of forty templates, with their counts and times', asyn
   );
 });
 
+test.each(['count', 'distinct(id)'])('no row of a histogram is read by the service: %s', async (measure) => {
+  const { parse } = JSON;
+  const countParsed = async (buckets: string) => {
+    let parsed = 0;
+    JSON.parse = (...texts) => {
+      parsed++;
+      return parse(...texts);
+    };
+    const of = {
+      part: 'histogram',
+      by: 'id',
+      source: SOURCE,
+      from: new Date(nowMs - 1_000_000).toISOString(),
+    };
+    const { text } = await search({
+      ...of,
+      until: new Date(nowMs - 993_000).toISOString(),
+      buckets,
+      measure,
+    });
+    JSON.parse = parse;
+    return { parsed, rows: parse(text).result.length };
+  };
+  await countParsed('1');
+  const [few, many] = [await countParsed('1'), await countParsed('1000')];
+  expect([few.rows, many.rows]).toEqual([21, expect.any(Number)]);
+  expect(many.rows).toBeGreaterThan(500);
+  expect(many.parsed).toBe(few.parsed);
+});
+
 // `part=fields`: random events, whose fields are searched for, and a field by hand.
 const random = createRandom(`fields ${SEED}`);
 const any = createAny(random);
