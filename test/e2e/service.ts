@@ -4,25 +4,26 @@ import { PRIVATE_KEY, startTestService } from '../support/service.ts';
 
 type TestService = Awaited<ReturnType<typeof startTestService>>;
 
-const ROWS = 12_000;
-
 // Files of a worker share it; it ends with its worker.
 const shared = globalThis as { tailraceConsole?: Promise<TestService> };
-shared.tailraceConsole ??= startWithSample();
+shared.tailraceConsole ??= startWithSample({ rows: 12_000, days: 7 });
 export const { url: URL_OF_SERVICE } = await shared.tailraceConsole;
 /** With every scope. */
 export const KEY = PRIVATE_KEY;
 
-/** The shipped definitions, events of the last week, and a clock that goes. */
-async function startWithSample(): Promise<TestService> {
-  const service = await startTestService();
+/** The shipped definitions, events up to now, and a clock that goes. */
+export async function startWithSample(
+  size: { rows: number; days: number },
+  env: Readonly<Record<string, string>> = {},
+): Promise<TestService> {
+  const service = await startTestService({ env });
   Object.defineProperty(service.clock, 'now', { get: Date.now });
   const { engine, registry } = service.core;
   await storeSample(
     engine,
     registry.sources.filter((source) => isManaged(source) && source.isInternal !== true),
     {
-      ...{ rows: ROWS, seed: 1, days: 7, projects: 5, end: Date.now() * 1000 },
+      ...{ ...size, seed: 1, projects: 5, end: Date.now() * 1000 },
       ...{ signal: new AbortController().signal, onProgress: () => undefined },
     },
   );

@@ -1,13 +1,6 @@
-import bash from 'highlight.js/lib/languages/bash';
-import javascript from 'highlight.js/lib/languages/javascript';
-import sql from 'highlight.js/lib/languages/sql';
-import yaml from 'highlight.js/lib/languages/yaml';
-import { createLowlight } from 'lowlight';
-import { type ReactNode, useMemo } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { showControls } from '../format/log-text.ts';
 import { CopyButton } from './button.tsx';
-
-const lowlight = createLowlight({ bash, javascript, sql, yaml });
 
 export type Language = 'bash' | 'javascript' | 'sql' | 'yaml';
 
@@ -18,14 +11,21 @@ interface CodeProps {
   readonly label: string;
 }
 
-/** Highlighted code with a button that copies it. */
+/** Code with a button that copies it. It is highlighted once the highlighter, which most pages never need, is loaded. */
 export function Code({ text, language, label }: CodeProps) {
-  const content = useMemo(() => {
-    const shown = showControls(text);
-    return language === undefined
-      ? shown
-      : toNodes(lowlight.highlight(language, shown).children as HastNode[]);
-  }, [text, language]);
+  const shown = showControls(text);
+  const [highlighted, setHighlighted] = useState<{ readonly of: string; readonly nodes: ReactNode }>();
+  useEffect(() => {
+    if (language === undefined) return;
+    let isWanted = true;
+    void import('./highlight.ts').then(({ lowlight }) => {
+      const nodes = toNodes(lowlight.highlight(language, shown).children as HastNode[]);
+      if (isWanted) setHighlighted({ of: shown, nodes });
+    }, noHighlight);
+    return () => {
+      isWanted = false;
+    };
+  }, [shown, language]);
   return (
     <div className="code">
       <div className="code-bar">
@@ -34,12 +34,15 @@ export function Code({ text, language, label }: CodeProps) {
       </div>
       <section className="code-text" aria-label={label} tabIndex={0}>
         <pre>
-          <code>{content}</code>
+          <code>{highlighted?.of === shown ? highlighted.nodes : shown}</code>
         </pre>
       </section>
     </div>
   );
 }
+
+// Without it the code is plain.
+const noHighlight = () => undefined;
 
 /** The part of hast that lowlight returns. */
 type HastNode =

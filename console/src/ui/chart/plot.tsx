@@ -133,6 +133,7 @@ function usePlot(
     );
     plot.current = created;
     const resized = new ResizeObserver(() => {
+      if (created.width === element.clientWidth) return; // as at its first call: uPlot would draw again
       created.setSize({ width: element.clientWidth, height: heightPx });
       latest.current.show();
     });
