@@ -2,6 +2,7 @@ import { loadavg } from 'node:os';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { ATTACKS } from '../trial/attack/attack.ts';
 import { type BenchOptions, printTable, type Row, type Section, say, Unmeasured } from './report.ts';
+import { analysisSection } from './section/analysis.ts';
 import { attacksSection } from './section/attacks.ts';
 import { cachedSection } from './section/cached.ts';
 import { guardSection } from './section/guard.ts';
@@ -24,6 +25,7 @@ const SECTIONS: Readonly<Record<string, Entry>> = {
   ingest: { run: ingestSection, parts: INGEST_PARTS },
   report: { run: reportSection },
   reads: { run: readsSection, parts: Object.keys(RIVALS) },
+  analysis: { run: analysisSection },
   cached: { run: cachedSection },
   studio: { run: studioSection },
   soak: { run: soakSection },

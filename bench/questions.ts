@@ -62,6 +62,16 @@ export const SEARCH_KINDS: readonly SearchKind[] = [
   search('histogram of the errors of a week, all sources', 168, { part: 'histogram' }),
 ];
 
+/** Of every event of a week, with the goal, ms. */
+export const ANALYSIS_KINDS: readonly (SearchKind & { readonly below: number })[] = [
+  { ...search('patterns of a week, all sources', 168, { part: 'patterns', q: '' }), below: 1_500 },
+  {
+    ...search('errors of a week compared with the rest, all sources', 168, { part: 'compare' }),
+    below: 2_000,
+  },
+  { ...search('fields of a week, all sources', 168, { part: 'fields', q: '' }), below: 2_000 },
+];
+
 /**
  * Requests an answer that is not cached, over a connection of `agent`.
  *
