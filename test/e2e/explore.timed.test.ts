@@ -202,6 +202,20 @@ describe('views of a search', () => {
       ]);
   });
 
+  test('differences have no value that is as frequent in both sets', async () => {
+    const project = `compare-${Date.now()}`;
+    const create = (level: string, version: string) => ({
+      ...{ project, level, event_message: 'x', metadata: { version, region: 'eu' } },
+      timestamp: new Date(Date.now() - 60_000).toISOString(),
+    });
+    await send('logs', [...Array(8).fill(create('error', '8')), ...Array(8).fill(create('info', '7'))]);
+    const page = await open(`/explore?project=${project}&view=compare`, { key: KEY });
+    const rows = page.getByRole('list', { name: /^Differences/ }).getByRole('listitem');
+    const namesOf = async () => (await rows.allInnerTexts()).map((text) => text.split('\n')[0]);
+    await expect.poll(namesOf).toContain('version');
+    expect(await namesOf()).not.toContain('region');
+  });
+
   test('all events of a trace are on a time line over every source', async () => {
     const project = `trace-${Date.now()}`;
     const startMs = Date.now() - 60_000;

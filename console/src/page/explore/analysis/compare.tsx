@@ -157,7 +157,9 @@ function Share({ label, share, count, isOther = false }: ShareProps) {
   );
 }
 
-function toDifference(row: Row): Difference {
+/** A value that is as frequent in both sets is no difference. */
+function toDifference(row: Row): Difference | undefined {
+  if (row['share'] === row['against_share']) return undefined;
   return {
     field: String(row['field']),
     value: row['value'] === null ? null : String(row['value']),

@@ -16,8 +16,16 @@ interface Analysis<T> {
   readonly isReading: boolean;
 }
 
-/** Reads a part of a search that is one answer. @param path undefined: not yet @param toRow defined outside of components */
-export function useAnalysis<T>(path: string | undefined, toRow: (row: Row) => T): Analysis<T> {
+/**
+ * Reads a part of a search that is one answer.
+ *
+ * @param path undefined: not yet
+ * @param toRow defined outside of components; it returns undefined for a row that is not shown
+ */
+export function useAnalysis<T extends object>(
+  path: string | undefined,
+  toRow: (row: Row) => T | undefined,
+): Analysis<T> {
   const client = useClient();
   const { data, error, isFetching } = useQuery({
     queryKey: [path],
@@ -28,7 +36,7 @@ export function useAnalysis<T>(path: string | undefined, toRow: (row: Row) => T)
             const raw = await client.callRaw(path, { signal });
             const sampled = Number(raw.headers.get('x-sampled') ?? 1);
             return {
-              rows: toAnswer(raw).rows.map(toRow),
+              rows: toAnswer(raw).rows.flatMap((row) => toRow(row) ?? []),
               sampled: sampled < 1 ? sampled : undefined,
             };
           },
