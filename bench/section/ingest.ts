@@ -1,4 +1,8 @@
+import { readDefinitions } from '../../src/definitions/read.ts';
+import { decodeBatch } from '../../src/ingest/decode-batch.ts';
+import { MICROS_PER_MS } from '../../src/lib/instant.ts';
 import { fillSample, type Server, withServer } from '../../trial/server.ts';
+import { NDJSON, type TrialEvent, WIRES, type Wire } from '../../trial/wire.ts';
 import { settle, takeThreads } from '../core-time.ts';
 import { inTemporaryFolder } from '../data.ts';
 import {
@@ -11,12 +15,13 @@ import {
   runLoad,
   sendBatches,
 } from '../load.ts';
-import { type BenchOptions, type Row, say } from '../report.ts';
+import { type BenchOptions, median, type Row, say } from '../report.ts';
 
 const MEASUREMENTS = {
   batches: (dataDir: string) => rateRows(dataDir, RATES.batches),
   single: (dataDir: string) => rateRows(dataDir, RATES.single),
   callers: measureReads,
+  decode: measureDecoding,
 };
 
 export const INGEST_PARTS = Object.keys(MEASUREMENTS);
@@ -201,4 +206,45 @@ async function read(server: Server): Promise<Reads> {
     load(server, { secondsMax, pauseMs: LOGS_PAUSE_MS, send: { paths: LOGS_PATHS } }),
   ]);
   return { cached, logs };
+}
+
+const DECODE_ROUNDS = 15;
+const DECODED_AT = Date.UTC(2026, 10, 20, 12);
+
+/** Core time of decoding a request of each protocol, by turns in this process, with the same content. */
+async function measureDecoding(): Promise<Row[]> {
+  const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
+  const texts = { level: 'info', service: 'gateway', method: 'GET', region: 'eu-central-1', status: '200' };
+  const events = Array.from({ length: EVENTS_PER_BATCH }, (_, i): TrialEvent => {
+    const own = {
+      host: `h${i % 7}`,
+      path: `/rest/v1/orders/${i}`,
+      remote: `10.0.0.${i % 250}`,
+      duration: `${i}`,
+    };
+    const metadata = { ...texts, ...own, user_agent: 'Mozilla/5.0 (X11; Linux x86_64)' };
+    const message = `GET /rest/v1/orders?id=eq.${i} 200 "curl/8.0"`;
+    return { id: `${i}`, timeMs: DECODED_AT - i, project: 'p', message, metadata };
+  });
+  const rules = { now: DECODED_AT * MICROS_PER_MS, project: '' };
+  const source = definitions.sources.find(({ name }) => name === 'logs');
+  const decode = ({ format, write }: Wire): number => {
+    const bytes = Buffer.from(write(events));
+    const before = process.cpuUsage();
+    decodeBatch({ bytes, format, source, candidates: definitions.sources, blockRowsMin: 500, rules });
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / events.length;
+  };
+  const wires = Object.entries({ NDJSON, ...WIRES });
+  const rounds = Array.from({ length: DECODE_ROUNDS }, () => wires.map(([, wire]) => decode(wire)));
+  const kept = rounds.slice(DECODE_ROUNDS / 3); // the first compile the code
+  const [base = 0] = wires.map((_, i) => median(kept.map((round) => round[i] ?? 0)));
+  return wires.flatMap(([name], i): Row[] => {
+    const values = kept.map((round) => round[i] ?? 0);
+    const beside = values.map((value) => base / value);
+    return [
+      { name: `${name}: decoding an event`, unit: 'core µs', values },
+      { name: `${name}: events/s beside NDJSON`, unit: '×', values: beside, goal: { atLeast: 0.8 } },
+    ];
+  });
 }

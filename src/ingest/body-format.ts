@@ -21,9 +21,25 @@ export interface EventBody {
   readonly ownEncoding?: string;
 }
 
+/** An object or array within an event. */
+export interface NestedValue {
+  readonly json: string;
+}
+
+/** An event that its protocol has decoded, so that nobody has to read its text. */
+export interface DecodedEvent {
+  /** Each name once, with the JSON text of its value; the metadata is an object. */
+  readonly members: readonly (readonly [name: string, json: string])[];
+  /**
+   * Finds the value at a path that begins with `metadata`: a text, number, boolean, null or NestedValue; `undefined` if
+   * there is none. It is called for each path of the source, so it must not copy the path.
+   */
+  find(path: readonly string[]): unknown;
+}
+
 /** One event as received: its exact text, or the bytes of it; or why there is none. */
 export type WireEvent = (
-  | { readonly text: string }
+  | { readonly text: string; readonly decoded?: DecodedEvent | undefined }
   | {
       readonly line: Buffer;
       /** Its id, if its members are metadata, as in Elasticsearch; see `readDocument`. */
@@ -39,8 +55,26 @@ export type WireEvent = (
   readonly echo?: string;
 };
 
+/** Decodes one event when it is its turn. `isRepaired`: some bytes of it, or of its body, are not UTF-8. */
+export type ReadOne<T, M> = (event: T) => { readonly message: M; readonly isRepaired: boolean };
+
+// Far below the limits of events, which read-event.ts has.
+export const PLAIN_KEYS_MAX = 4_000;
+export const PLAIN_KEY_CHARS_MAX = 400;
+
+/** @param isPlain whether it has no equal names, and is far from the limits of events: otherwise its text has to be read */
+export function toWireEvent(decoded: DecodedEvent, isPlain: boolean) {
+  const members = decoded.members.reduce(
+    (text, [name, json]) => `${text}${text === '' ? '' : ','}"${name}":${json}`,
+    '',
+  );
+  return { text: `{${members}}`, decoded: isPlain ? decoded : undefined };
+}
+
 export interface WireEvents {
-  readonly events: readonly WireEvent[];
+  /** Once: some formats decode an event when it is its turn, so that it can be freed before the next. */
+  readonly events: Iterable<WireEvent>;
+  readonly count: number;
   /** Members of a body that is an object; one of them may name the source. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -61,8 +95,8 @@ export interface Format {
   /**
    * Cuts a body into events, each as its exact text.
    *
-   * @throws TailraceError `invalid_request` if the bytes are not of the format, `body_too_large` for too many events or
-   *   values
+   * @throws TailraceError, also while events are taken: `invalid_request` if the bytes are not of the format,
+   *   `body_too_large` for too many events or values
    */
   cut(bytes: Buffer, options: CutOptions): WireEvents;
   /**
@@ -104,17 +138,9 @@ export function decodeJson(bytes: Buffer): ReturnType<typeof decodeText> {
   return decodeText(bytes);
 }
 
-/**
- * Cuts a body of JSON. If some of its bytes are not UTF-8, the events with U+FFFD are marked: one bad byte loses no
- * other event.
- */
-export function markRepaired(bytes: Buffer, cut: (text: string) => WireEvents): WireEvents {
-  const { text, isRepaired } = decodeJson(bytes);
-  const { events, fields } = cut(text);
-  if (!isRepaired) return { events, fields };
-  const mark = (event: WireEvent) =>
-    'text' in event ? { ...event, isRepaired: event.text.includes(REPLACEMENT) } : event;
-  return { events: events.map(mark), fields };
+/** Marks an event with U+FFFD, if some bytes of its body are not UTF-8: one bad byte loses no other event. */
+export function markRepaired(event: WireEvent, isRepaired: boolean): WireEvent {
+  return isRepaired && 'text' in event ? { ...event, isRepaired: event.text.includes(REPLACEMENT) } : event;
 }
 
 const HINTS = {
@@ -192,24 +218,22 @@ export function rejectTooMany(count: number): void {
 // share, so a small body can become very large.
 const EVENTS_CHARS_MAX = 64 * 1024 * 1024;
 
-/** Collects events within the bounds of one body. @throws TailraceError `body_too_large` */
-export function collectEvents(
+/** Passes events on within the bounds of one body. @throws TailraceError `body_too_large` */
+export function* boundEvents(
   events: Iterable<WireEvent>,
   { charsMax = EVENTS_CHARS_MAX }: Pick<CutOptions, 'charsMax'>,
-): WireEvents {
+): Generator<WireEvent> {
   const max = Math.min(charsMax, EVENTS_CHARS_MAX);
-  let chars = 0;
-  const list: WireEvent[] = [];
+  let [chars, count] = [0, 0];
   for (const event of events) {
     chars += charsOf(event) + (event.echo?.length ?? 0);
     if (chars > max) {
       const message = `the events come to more than ${max} characters, each with what several share; send less at once`;
       throw new TailraceError('body_too_large', message);
     }
-    list.push(event);
-    rejectTooMany(list.length);
+    rejectTooMany(++count);
+    yield event;
   }
-  return { events: list, fields: {} };
 }
 
 function charsOf(event: WireEvent): number {
@@ -217,52 +241,10 @@ function charsOf(event: WireEvent): number {
   return 'text' in event ? event.text.length : event.line.length;
 }
 
-/** A line of a stream: numbers count from 1; `bytes` is `undefined` if the line was too long to be read. */
-export interface Line {
-  readonly number: number;
-  readonly bytes: Buffer | undefined;
-}
-
-const NEWLINE = 0x0a;
-
-/**
- * Cuts a stream of bytes into lines in bounded memory. Empty lines are skipped; a last line without a newline counts.
- *
- * @param bytesMax longest line; of a longer one only the number is returned
- */
-export async function* readLines(stream: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Line> {
-  let parts: Buffer[] = [];
-  let length = 0;
-  let number = 1;
-  const take = (last: Buffer): Line | undefined => {
-    const whole = length + last.length;
-    const all = parts.length === 0 ? last : Buffer.concat([...parts, last]);
-    const bytes = number === 1 ? withoutMark(all) : all;
-    parts = [];
-    length = 0;
-    if (whole > bytesMax) return { number, bytes: undefined };
-    return isBlank(bytes) ? undefined : { number, bytes };
-  };
-  for await (const chunk of stream) {
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      const line = take(chunk.subarray(start, end));
-      if (line !== undefined) yield line;
-      number++;
-      start = end + 1;
-    }
-    const rest = chunk.subarray(start);
-    // Past the bound only the length is counted, so that a file without newlines cannot fill the memory.
-    if (length + rest.length <= bytesMax) parts.push(rest);
-    else parts = [];
-    length += rest.length;
-  }
-  const line = length > 0 ? take(Buffer.alloc(0)) : undefined;
-  if (line !== undefined) yield line;
-}
+export const NEWLINE = 0x0a;
 
 /** Whether a line is skipped. The same rule everywhere: `tailrace load --url` counts lines to say which were rejected. */
-function isBlank(bytes: Buffer): boolean {
+export function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }
 

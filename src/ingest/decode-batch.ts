@@ -73,13 +73,15 @@ export const REASONS_MAX = 1_000;
 export function decodeBatch(input: BatchInput): Batch {
   const { bytes, format, source, candidates, protocol, rules } = input;
   const { index, decodedBytesMax = Number.POSITIVE_INFINITY, charsMax } = input;
-  const { events, fields } = cutEvents(bytes, format, { index, decodedBytesMax, charsMax });
+  const { events, count, fields } = cutEvents(bytes, format, { index, decodedBytesMax, charsMax });
   const named = source ?? (protocol === undefined ? getSourceOfBody(candidates, fields) : undefined);
-  const parts = createParts(events.length, input);
+  const parts = createParts(count, input);
   if (named !== undefined) parts.of(named); // even without events: the response names it
-  const echoes = events.flatMap(({ echo }) => (echo === undefined ? [] : [echo]));
-  const failed = createRejectedItems(echoes.length > 0 ? events.length : REASONS_MAX);
-  for (const [at, wire] of events.entries()) {
+  const echoes: string[] = [];
+  const failed = createRejectedItems();
+  let at = 0;
+  for (const wire of events) {
+    if (wire.echo !== undefined) echoes.push(wire.echo);
     let to: Source | undefined = named;
     try {
       to ??= chooseSource(candidates, { protocol, wire });
@@ -88,13 +90,14 @@ export function decodeBatch(input: BatchInput): Batch {
       failed.add(at, error, { wire, source: to });
       if (to !== undefined) parts.of(to).reject();
     }
+    at++;
   }
-  const found = { parts: parts.finish(), ...failed.finish(events.length) };
+  const found = { parts: parts.finish(), ...failed.finish(at) };
   return echoes.length > 0 ? { ...found, echoes } : found;
 }
 
 /** Collects the events that are rejected. */
-function createRejectedItems(reasonsMax: number) {
+function createRejectedItems() {
   const rejectedItems: RejectedItem[] = [];
   const rejections = createRejections();
   let rejected = 0;
@@ -107,7 +110,7 @@ function createRejectedItems(reasonsMax: number) {
       rejections.add(error.message, event);
       const isOverQuota = error instanceof OverQuota;
       if (isOverQuota) overQuota++;
-      if (rejectedItems.length < reasonsMax)
+      if (rejectedItems.length < REASONS_MAX || event.wire.echo !== undefined)
         rejectedItems.push({ at, reason: error.message, ...(isOverQuota && { isOverQuota }) });
     },
     finish: (events: number) => ({

@@ -1,3 +1,4 @@
+import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 import type { Source } from '../definitions/source.ts';
 import {
@@ -9,9 +10,8 @@ import {
   type Micros,
   parseInstant,
 } from '../lib/instant.ts';
-import type { WireEvent } from './body-format.ts';
+import type { NestedValue, WireEvent } from './body-format.ts';
 import { readString } from './json/grammar.ts';
-import type { JsonPlace } from './json/scan.ts';
 import { PROJECT, type ReadEvent, RejectedEvent, readEvent, typedValues } from './read-event.ts';
 import type { SpentProjects } from './usage/quota.ts';
 
@@ -101,10 +101,28 @@ function isOwn(name: string, event: ReadEvent, project: string): boolean {
 }
 
 function readId(text: string | undefined): string {
-  if (text === undefined || text === 'null' || text === '""') return v7();
+  if (text === undefined || text === 'null' || text === '""') return newEventId();
   const id = textOf(text);
   if (id.length > ID_CHARS_MAX) throw new RejectedEvent(`has an id of more than ${ID_CHARS_MAX} characters`);
   return id;
+}
+
+// For many ids at once: bytes for each by itself took an eighth of the time of decoding.
+const RANDOM = new Uint8Array(4_096);
+const RANDOM_BYTES_PER_ID = 16;
+const next = { at: RANDOM.length, msecs: 0, seq: 0 };
+
+/** Returns a UUIDv7 that is greater than those before. */
+export function newEventId(): string {
+  if (next.at === RANDOM.length) {
+    randomFillSync(RANDOM);
+    next.at = 0;
+  }
+  const random = RANDOM.subarray(next.at, next.at + RANDOM_BYTES_PER_ID);
+  next.at += RANDOM_BYTES_PER_ID;
+  next.msecs = Math.max(Date.now(), next.msecs);
+  next.seq = (next.seq + 1) >>> 0;
+  return v7({ random, msecs: next.msecs, seq: next.seq });
 }
 
 function readTimestamp(text: string | undefined, source: Source, { now, ageAt = now }: EventRules): Micros {
@@ -187,7 +205,7 @@ function findProject(event: ReadEvent, source: Source): string | undefined {
 function textAt(event: ReadEvent, paths: readonly (readonly string[])[] = []): string | undefined {
   for (const path of paths) {
     const value = event.at(path) ?? undefined;
-    if (typeof value === 'object') return cutPlace(event, value as JsonPlace); // `at` returns no other objects
+    if (typeof value === 'object') return toOneLine((value as NestedValue).json, event); // `at` returns no other objects
     if (value !== undefined) return JSON.stringify(value);
   }
   return undefined;
@@ -200,10 +218,6 @@ const NAMED_TIME_MIN = Date.UTC(2000) * 1_000;
 function timeAt(event: ReadEvent, paths: Source['timePaths'] = []): string | undefined {
   const texts = paths.map((path) => textAt(event, [path]) ?? '');
   return texts.find((text) => (parseTimestamp(text) ?? 0) >= NAMED_TIME_MIN);
-}
-
-function cutPlace(event: ReadEvent, { start, end }: JsonPlace): string {
-  return toOneLine(event.cut(start, end), event);
 }
 
 /** Returns the value of a JSON string; any other value as its JSON. */

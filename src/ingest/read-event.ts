@@ -1,10 +1,18 @@
 import { isAscii } from 'node:buffer';
 import type { ColumnType, Source, SourceColumn } from '../definitions/source.ts';
 import { isObject, tryParse } from '../lib/json.ts';
-import type { WireEvent } from './body-format.ts';
+import type { DecodedEvent, NestedValue, WireEvent } from './body-format.ts';
 import { dropDuplicates } from './json/duplicates.ts';
 import { NOT_JSON, type PathNode, type PathPlan, planPaths, readString } from './json/grammar.ts';
-import { findName, type JsonLimits, type JsonScan, MEMBER_SPANS, type Named, scanJson } from './json/scan.ts';
+import {
+  findName,
+  type JsonLimits,
+  type JsonPlace,
+  type JsonScan,
+  MEMBER_SPANS,
+  type Named,
+  scanJson,
+} from './json/scan.ts';
 
 /** Why an event is not stored; the message completes the sentence "event 3 …". */
 export class RejectedEvent extends Error {
@@ -24,10 +32,8 @@ const LIMITS: JsonLimits = { depthMax: 100, keysMax: 10_000, keyCharsMax: 1_000 
 export interface ReadEvent extends Pick<JsonScan, 'hasBreaks'> {
   /** Top-level members with the exact text of their values, in their order. */
   readonly members: readonly { readonly name: string; readonly text: string }[];
-  /** An object or array is its place, see `JsonScan`. */
+  /** An object or array is a NestedValue. */
   readonly at: ReadPath;
-  /** The text of a place. */
-  readonly cut: (start?: number, end?: number) => string;
 }
 
 type Path = readonly string[];
@@ -62,6 +68,8 @@ function planOf(source: Source): EventPlan {
 /** Reads the JSON of one event of `source`. @throws RejectedEvent if it is too large, not an object or beyond the limits */
 export function readEvent(wire: WireEvent, source: Source, bytesMax: number): ReadEvent {
   if ('rejected' in wire) throw new RejectedEvent(wire.rejected);
+  if ('text' in wire && wire.decoded !== undefined && wire.text.length <= bytesMax / UTF8_BYTES_MAX)
+    return readDecoded(wire.decoded);
   const received = 'line' in wire ? wire.line : Buffer.from(wire.text);
   if (received.length > bytesMax) throw new RejectedEvent(`is larger than ${bytesMax} bytes`);
   const bytes = wire.isRepaired === true ? Buffer.from(received.toString()) : received;
@@ -74,15 +82,35 @@ export function readEvent(wire: WireEvent, source: Source, bytesMax: number): Re
       name: readString(cut(spans[i], spans[i + 1])),
       text: cut(spans[i + 2], spans[i + 3]),
     });
-  return { members, at: reader(plan.slotOf, values), cut, hasBreaks };
+  return { members, at: reader(plan.slotOf, values, cut), hasBreaks };
 }
 
-function reader(slotOf: EventPlan['slotOf'], values: readonly unknown[]): ReadPath {
-  return (path) => values[slotOf.get(path) ?? -1];
+// Of a character in JSON.
+const UTF8_BYTES_MAX = 3;
+
+function readDecoded(decoded: DecodedEvent): ReadEvent {
+  const { members } = decoded;
+  const at = (path: Path): unknown => {
+    const first = path[0];
+    if (path.length > 1) return first === 'metadata' ? decoded.find(path) : undefined;
+    const json = members.find(([name]) => name === first)?.[1];
+    return json?.startsWith('{') ? { json } : json && JSON.parse(json);
+  };
+  return { members: members.map(([name, text]) => ({ name, text })), at, hasBreaks: false };
 }
 
-interface Scanned extends JsonScan, Pick<ReadEvent, 'cut'> {
+function reader(slotOf: EventPlan['slotOf'], values: readonly unknown[], cut: Scanned['cut']): ReadPath {
+  return (path) => {
+    const value = values[slotOf.get(path) ?? -1];
+    if (typeof value !== 'object' || value === null) return value;
+    const { start, end } = value as JsonPlace; // the scan returns no other objects
+    return { json: cut(start, end) } satisfies NestedValue;
+  };
+}
+
+interface Scanned extends JsonScan {
   readonly bytes: Buffer;
+  readonly cut: (start?: number, end?: number) => string;
 }
 
 /** Scans an event, of whose members with equal names only the last counts. */
@@ -160,7 +188,7 @@ function readDocument(bytes: Buffer, id: string, source: Source): ReadEvent {
     if (node !== undefined) values.fill(undefined, node.from, node.before);
   }
   members.push({ name: 'metadata', text: `{${cutOthers(scanned, found).join(',')}}` });
-  if (plan.isDirect) return { members, at: reader(plan.slotOf, values), cut, hasBreaks };
+  if (plan.isDirect) return { members, at: reader(plan.slotOf, values, cut), hasBreaks };
   const written = members.map(({ name, text }) => `"${name}":${text}`); // names without escapes
   return readEvent({ text: `{${written.join(',')}}` }, source, Number.POSITIVE_INFINITY);
 }

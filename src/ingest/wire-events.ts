@@ -2,18 +2,17 @@ import { isUtf8 } from 'node:buffer';
 import { TailraceError } from '../errors.ts';
 import {
   type BodyFormat,
+  boundEvents,
   type CutOptions,
-  collectEvents,
   countJsonMarks,
   createMarkCounter,
   decodeJson,
   type Format,
   linesOf,
-  malformed,
   malformedJson,
-  markRepaired,
   parseBody,
   REPLACEMENT,
+  type ReadOne,
   rejectTooMany,
   type WireEvent,
   type WireEvents,
@@ -21,8 +20,8 @@ import {
 } from './body-format.ts';
 import { NOT_JSON, readString } from './json/grammar.ts';
 import { type JsonScan, MEMBER_SPANS, scanJson } from './json/scan.ts';
-import { checkRequest, decodeRequest } from './otlp/check.ts';
-import { type OtlpRequest, otlpEvents } from './otlp/events.ts';
+import { checkRequest, readRecord, readRequest } from './otlp/check.ts';
+import { countRecords, type LogRecord, type OtlpRequest, otlpEvents } from './otlp/events.ts';
 import { ELASTICSEARCH_FORMATS } from './protocols/elasticsearch.ts';
 import { LOKI_FORMATS } from './protocols/loki.ts';
 import { NAMING_MEMBERS } from './source-name.ts';
@@ -31,12 +30,15 @@ const FORMATS: Readonly<Record<BodyFormat, Format>> = {
   json: { cut: cutJson, countMarks: countJsonMarks },
   ndjson: { cut: cutLines, countMarks: createMarkCounter('{[,\n') },
   'otlp-json': {
-    cut: (bytes, options) => markRepaired(bytes, (text) => cutOtlp(checkRequest(parseOtlp(text)), options)),
+    cut(bytes, options) {
+      const { text, isRepaired } = decodeJson(bytes);
+      return cutOtlp(checkRequest(parseOtlp(text)), (message) => ({ message, isRepaired }), options);
+    },
     countMarks: countJsonMarks,
   },
   'otlp-protobuf': {
     isBinary: true,
-    cut: (bytes, options) => cutOtlp(readProtobuf(bytes), options),
+    cut: (bytes, options) => cutOtlp(readRequest(bytes), readRecord, options),
     // The tag of a string or message in one of the first seven fields: every record, attribute and value begins with one.
     countMarks: createMarkCounter('\x0a\x12\x1a\x22\x2a\x32\x3a'),
   },
@@ -66,14 +68,6 @@ function parseOtlp(text: string): unknown {
   }
 }
 
-function readProtobuf(bytes: Buffer): OtlpRequest {
-  try {
-    return decodeRequest(bytes) as OtlpRequest; // it has the fields of the schema only
-  } catch (cause) {
-    throw malformed('protobuf', cause);
-  }
-}
-
 /**
  * Cuts a JSON body: an array of events, `{"batch": […]}`, or one event. If some of its bytes are not UTF-8, the events
  * with U+FFFD are marked: one bad byte loses no other event.
@@ -84,7 +78,7 @@ function cutJson(received: Buffer): WireEvents {
   const toEvent = (line: Buffer): WireEvent =>
     isRepaired ? { line, isRepaired: line.includes(REPLACEMENT) } : { line };
   const body = scanBody(bytes, text);
-  if (body.kind === 'array') return { events: cutElements(bytes, body).map(toEvent), fields: {} };
+  if (body.kind === 'array') return listOf(cutElements(bytes, body).map(toEvent));
   if (body.kind === 'scalar') {
     const message = 'the body must be an array of events, {"batch": […]} or one event';
     throw new TailraceError('invalid_request', message);
@@ -98,9 +92,11 @@ function cutJson(received: Buffer): WireEvents {
   );
   const batch = members.get('batch');
   const list = batch === undefined ? undefined : scanJson(batch);
-  if (batch === undefined || list?.kind !== 'array') return { events: [toEvent(bytes)], fields };
-  return { events: cutElements(batch, list).map(toEvent), fields };
+  if (batch === undefined || list?.kind !== 'array') return listOf([toEvent(bytes)], fields);
+  return listOf(cutElements(batch, list).map(toEvent), fields);
 }
+
+const listOf = (events: readonly WireEvent[], fields = {}) => ({ events, count: events.length, fields });
 
 function scanBody(bytes: Buffer, text: string): JsonScan {
   try {
@@ -144,9 +140,11 @@ function cutLines(bytes: Buffer): WireEvents {
   for (const { bytes: line } of linesOf(bytes))
     events.push(isWhole || isUtf8(line) ? { line } : { line, isRepaired: true });
   rejectTooMany(events.length);
-  return { events, fields: {} };
+  return listOf(events);
 }
 
-function cutOtlp(request: OtlpRequest, options: CutOptions): WireEvents {
-  return collectEvents(otlpEvents(request), options);
+function cutOtlp<T>(request: OtlpRequest<T>, read: ReadOne<T, LogRecord>, options: CutOptions): WireEvents {
+  const count = countRecords(request);
+  rejectTooMany(count);
+  return { events: boundEvents(otlpEvents(request, read), options), count, fields: {} };
 }

@@ -76,7 +76,8 @@ function findListed<T extends { readonly id: string; readonly name: string }>(
   const isNamed = list.includes(idOrName) || list.includes(idOrName.toLowerCase());
   if (found === undefined ? !isNamed : !isListed(list, found)) throw reject(asked);
   if (found !== undefined) return found;
-  const message = `there is no ${kind} ${JSON.stringify(idOrName)}, which the key names; it may ${action} ${list.join(', ')}`;
+  const unknown = `there is no ${kind} ${JSON.stringify(idOrName)}, which the key names`;
+  const message = `${unknown}; it may ${action} ${list.join(', ')}`;
   throw new TailraceError(`${kind}_not_found`, message);
 }
 

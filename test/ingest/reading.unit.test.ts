@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readLines } from '../../src/ingest/body-format.ts';
+import { readLines } from '../../src/cli/load/lines.ts';
 import { readBody } from '../../src/ingest/read-body.ts';
 import { cutEvents } from '../../src/ingest/wire-events.ts';
 import { NDJSON, WIRES } from '../../trial/wire.ts';
@@ -136,7 +136,7 @@ describe.each([
 describe('a byte order mark', () => {
   const cut = (bytes: Buffer, format: (typeof NDJSON)['format']) => {
     const { events } = cutEvents(bytes, format, { decodedBytesMax: 1_000_000 });
-    return events.map((event) => ('line' in event ? `${event.line}` : event));
+    return [...events].map((event) => ('line' in event ? `${event.line}` : { ...event, decoded: undefined }));
   };
   const marked = (bytes: Buffer) => Buffer.concat([Buffer.from('\ufeff'), bytes]);
   const one = { id: 'é', timeMs: 1, project: 'p', message: '\ufeff', metadata: {} };

@@ -117,7 +117,7 @@ export function createRelation(name: string, alias: string, source: Source) {
     setOptional(): void {
       isOptional = true;
     },
-    /** The relation in FROM: up to three SELECTs, with a row for each record, the columns, and what is computed from these. */
+    /** The relation in FROM, up to three SELECTs: a row for each record, the columns, what is computed from these. */
     write() {
       const list = writeList({ inner, source, columns, isOptional });
       const from = records.length === 0 ? SOURCE : writeUnnested(inner, records, list);

@@ -1,39 +1,8 @@
-import { createRequire } from 'node:module';
-import type protobuf from 'protobufjs/light.js';
 import { TailraceError } from '../../errors.ts';
 import { isObject } from '../../lib/json.ts';
-import { type OtlpRequest, SEVERITY_NAME } from './events.ts';
-
-/** Fields of messages: message → field → [number, type]; `repeated` before the type if there may be many. */
-export type Messages = Readonly<Record<string, Readonly<Record<string, readonly [number, string]>>>>;
-
-const load = createRequire(import.meta.url);
-
-/**
- * Returns a function that finds a type of a protocol by its name. The types are created when the first is needed.
- *
- * @param oneofs messages that have exactly one of their fields: message → name of the choice
- */
-export function createMessages(
-  messages: Messages,
-  oneofs: Readonly<Record<string, string>> = {},
-): (name: string) => protobuf.Type {
-  const nested = Object.entries(messages).map(([name, fields]) => {
-    const entries = Object.entries(fields).map(([field, [id, type]]) => {
-      const repeated = type.startsWith('repeated ');
-      return [field, { id, type: type.replace('repeated ', ''), ...(repeated && { rule: 'repeated' }) }];
-    });
-    const oneof = oneofs[name];
-    const choices = oneof === undefined ? {} : { oneofs: { [oneof]: { oneof: Object.keys(fields) } } };
-    return [name, { fields: Object.fromEntries(entries), ...choices }];
-  });
-  let root: protobuf.Root | undefined;
-  return (name) => {
-    const { Root } = load('protobufjs/light.js') as typeof protobuf; // its own types; loaded only if it is used
-    root ??= Root.fromJSON({ nested: Object.fromEntries(nested) });
-    return root.lookupType(name);
-  };
-}
+import type { ReadOne } from '../body-format.ts';
+import { createMessages, type Messages, readMessage } from '../protobuf.ts';
+import { type LogRecord, type OtlpRequest, SEVERITY_NAME } from './events.ts';
 
 // The messages of OTLP's logs service that we read and write, by the field numbers of the protocol.
 const MESSAGES: Messages = {
@@ -85,16 +54,19 @@ const MESSAGES: Messages = {
   ExportLogsPartialSuccess: { rejectedLogRecords: [1, 'int64'], errorMessage: [2, 'string'] },
 };
 
-// A value has exactly one of these; as a `oneof`, an empty text or a zero differs from a missing one.
-const ONEOFS: Readonly<Record<string, string>> = { AnyValue: 'value' };
+// Records stay bytes until each is read, so that one can be freed before the next.
+const typeOf = createMessages({
+  ...MESSAGES,
+  ScopeLogs: { ...MESSAGES['ScopeLogs'], logRecords: [2, 'repeated bytes'] },
+});
 
-const typeOf = createMessages(MESSAGES, ONEOFS);
+/** Reads an ExportLogsServiceRequest in protobuf, but not its records. */
+export const readRequest = (bytes: Buffer) =>
+  readMessage(typeOf('ExportLogsServiceRequest'), bytes).message as OtlpRequest<Uint8Array>;
 
-/** Reads an ExportLogsServiceRequest into the shape of its JSON encoding: 64-bit integers as texts, bytes as base64. */
-export function decodeRequest(bytes: Uint8Array): unknown {
-  const type = typeOf('ExportLogsServiceRequest');
-  return type.toObject(type.decode(bytes), { longs: String, bytes: String });
-}
+/** Reads a record in protobuf. */
+export const readRecord = (bytes: Uint8Array) =>
+  readMessage(typeOf('LogRecord'), bytes) as ReturnType<ReadOne<never, LogRecord>>;
 
 /** Writes an ExportLogsServiceResponse; it is empty if nothing was rejected. */
 export function encodeResponse(rejected: number, message: string): Uint8Array {
@@ -157,9 +129,9 @@ const STEPS_MAX = 500;
  *
  * @throws TailraceError `invalid_request` with the place
  */
-export function checkRequest(request: unknown): OtlpRequest {
+export function checkRequest(request: unknown): OtlpRequest<LogRecord> {
   checkMessage(request, getType('ExportLogsServiceRequest'), []);
-  return request as OtlpRequest; // just checked
+  return request as OtlpRequest<LogRecord>; // just checked
 }
 
 /** The names and indexes that lead to a value. */
@@ -241,7 +213,7 @@ function createType(name: string, fields: Messages[string]): MessageType {
       found,
     ]);
   });
-  return { name, isChoice: Object.hasOwn(ONEOFS, name), fields: new Map(entries) };
+  return { name, isChoice: name === ANY_VALUE, fields: new Map(entries) };
 }
 
 function getType(name: string): MessageType {

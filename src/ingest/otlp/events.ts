@@ -1,16 +1,26 @@
 import { LEVELS, levelOfSeverity, NUMBERS_PER_LEVEL } from '../../definitions/level.ts';
-import type { WireEvent } from '../body-format.ts';
+import {
+  type DecodedEvent,
+  markRepaired,
+  type NestedValue,
+  PLAIN_KEY_CHARS_MAX,
+  PLAIN_KEYS_MAX,
+  type ReadOne,
+  toWireEvent,
+  type WireEvent,
+} from '../body-format.ts';
 
-interface LogRecord {
-  readonly timeUnixNano?: string | number;
-  readonly observedTimeUnixNano?: string | number;
+/** 64-bit integers are texts or numbers in JSON, objects of protobufjs otherwise; ids texts or bytes. */
+export interface LogRecord {
+  readonly timeUnixNano?: unknown;
+  readonly observedTimeUnixNano?: unknown;
   readonly severityNumber?: number | string;
   readonly severityText?: string;
-  readonly body?: Readonly<Record<string, unknown>>;
+  readonly body?: AnyValue | null;
   readonly attributes?: readonly KeyValue[];
   readonly flags?: number | string;
-  readonly traceId?: string;
-  readonly spanId?: string;
+  readonly traceId?: string | Uint8Array;
+  readonly spanId?: string | Uint8Array;
   readonly eventName?: string;
 }
 
@@ -20,13 +30,13 @@ interface InstrumentationScope {
   readonly attributes?: readonly KeyValue[];
 }
 
-/** An ExportLogsServiceRequest in its JSON shape. */
-export interface OtlpRequest {
+/** An ExportLogsServiceRequest in its JSON shape, whose records may have to be read yet. */
+export interface OtlpRequest<T> {
   readonly resourceLogs?: readonly {
     readonly resource?: { readonly attributes?: readonly KeyValue[] };
     readonly scopeLogs?: readonly {
       readonly scope?: InstrumentationScope;
-      readonly logRecords?: readonly LogRecord[];
+      readonly logRecords?: readonly T[];
     }[];
   }[];
 }
@@ -34,86 +44,103 @@ export interface OtlpRequest {
 /** The attribute of a record, or of its resource, that names its project. */
 const PROJECT_ATTRIBUTE = 'tailrace.project';
 
-/** Writes each record of an OTLP request as an event. */
-export function* otlpEvents(request: OtlpRequest): Generator<WireEvent> {
-  for (const { record, surroundings } of findRecords(request))
-    yield { text: eventText(record, surroundings), labels: surroundings.labels };
-}
-
-/** What the records of one scope have in common, as JSON text: written once, since a body may hold many of both. */
+/** What the records of one scope have in common: written once, since a body may hold many of both. */
 interface Surroundings {
   readonly project: string | undefined;
-  readonly resource: string;
-  /** The attributes of the resource, which `accepts` may name. */
-  readonly labels: Readonly<Record<string, unknown>>;
-  readonly scope: string;
+  readonly resource: Attributes;
+  readonly scope: Attributes;
+  readonly json: string;
 }
 
-function* findRecords({ resourceLogs = [] }: OtlpRequest) {
-  for (const { resource, scopeLogs = [] } of resourceLogs) {
-    const project = findText(resource?.attributes, PROJECT_ATTRIBUTE);
-    const resourceText = attributesText(resource?.attributes);
-    const labels = labelsOf(resource?.attributes);
-    for (const { scope, logRecords = [] } of scopeLogs) {
-      const surroundings = { project, labels, resource: resourceText, scope: scopeText(scope) };
-      for (const record of logRecords) yield { record, surroundings };
+export function countRecords({ resourceLogs = [] }: OtlpRequest<unknown>): number {
+  const scopes = resourceLogs.flatMap(({ scopeLogs = [] }) => scopeLogs);
+  return scopes.reduce((sum, { logRecords = [] }) => sum + logRecords.length, 0);
+}
+
+/** Writes each record of an OTLP request as an event. */
+export function* otlpEvents<T>(
+  { resourceLogs = [] }: OtlpRequest<T>,
+  read: ReadOne<T, LogRecord>,
+): Generator<WireEvent> {
+  for (const { resource: sender, scopeLogs = [] } of resourceLogs) {
+    const resource = writeAttributes(sender?.attributes);
+    const project = findText(resource.list, PROJECT_ATTRIBUTE);
+    const labels = Object.fromEntries(resource.list.map(({ key, value }) => [key, value?.['stringValue']]));
+    for (const { scope: library, logRecords = [] } of scopeLogs) {
+      const scope = writeAttributes(scopeMembers(library));
+      const surroundings = {
+        ...{ project, resource, scope },
+        json: `"resource":${resource.json},"scope":${scope.json}`,
+      };
+      for (const one of logRecords) {
+        const { message: record, isRepaired } = read(one);
+        yield markRepaired({ ...toEvent(record, surroundings), labels }, isRepaired);
+      }
     }
   }
 }
 
-function labelsOf(attributes: readonly KeyValue[] = []): Surroundings['labels'] {
-  return Object.fromEntries(attributes.map(({ key, value }) => [key, value?.['stringValue']]));
+function scopeMembers({ name, version, attributes = [] }: InstrumentationScope = {}): KeyValue[] {
+  const texts = Object.entries({ name, version }).filter(([, value]) => value !== undefined && value !== '');
+  const members = texts.map(([key, stringValue]): KeyValue => ({ key, value: { stringValue } }));
+  const nested = { key: 'attributes', value: { kvlistValue: { values: attributes } } };
+  return attributes.length === 0 ? members : [...members, nested];
 }
 
 /** Writes one record as an event; docs/ingest.md has the table of members. */
-function eventText(record: LogRecord, { project: fallback, scope, resource }: Surroundings): string {
-  const project = findText(record.attributes, PROJECT_ATTRIBUTE) ?? fallback;
-  const time = firstTime(record.timeUnixNano, record.observedTimeUnixNano);
-  const body = anyValueText(record.body);
+function toEvent(record: LogRecord, surroundings: Surroundings) {
+  const { resource, scope } = surroundings;
+  const attributes = writeAttributes(record.attributes);
   const severity = severityNumber(record.severityNumber);
-  const flags = Number(record.flags ?? 0);
-  const metadata = members([
-    ['level', text(levelOfSeverity(record.severityText ?? '', severity))],
-    ['severity_text', text(record.severityText)],
-    ['severity_number', severity === 0 ? undefined : String(severity)],
-    ['trace_id', text(hex(record.traceId))],
-    ['span_id', text(hex(record.spanId))],
-    ['flags', flags === 0 ? undefined : String(flags)],
-    ['event_name', text(record.eventName)],
-    ['attributes', attributesText(record.attributes)],
-    ['resource', resource],
-    ['scope', scope],
-  ]);
-  return members([
-    ['timestamp', time],
-    ['project', text(project)],
-    ['event_message', body === 'null' ? text(record.eventName) : body],
-    ['metadata', metadata],
-  ]);
-}
-
-function scopeText(scope: InstrumentationScope | undefined): string {
-  const attributes = scope?.attributes === undefined ? undefined : attributesText(scope.attributes);
-  return members([
-    ['name', text(scope?.name)],
-    ['version', text(scope?.version)],
-    ['attributes', attributes],
-  ]);
+  const own: Readonly<Record<string, string | number | undefined>> = {
+    level: levelOfSeverity(record.severityText ?? '', severity) || undefined,
+    severity_text: record.severityText || undefined,
+    severity_number: severity || undefined,
+    trace_id: hex(record.traceId) || undefined,
+    span_id: hex(record.spanId) || undefined,
+    flags: Number(record.flags ?? 0) || undefined,
+    event_name: record.eventName || undefined,
+  };
+  const ownJson = JSON.stringify(own).slice(1, -1);
+  const between = ownJson === '' ? '' : ',';
+  const project = findText(record.attributes, PROJECT_ATTRIBUTE) ?? surroundings.project;
+  const counts = { keys: 0, isPlain: true };
+  const body = anyValueText(record.body, counts);
+  const members = {
+    timestamp: firstTime(record.timeUnixNano, record.observedTimeUnixNano),
+    project: text(project),
+    event_message: body === 'null' ? text(record.eventName) : body,
+    metadata: `{${ownJson}${between}"attributes":${attributes.json},${surroundings.json}}`,
+  };
+  const parts: Readonly<Record<string, Attributes>> = { attributes, resource, scope };
+  const decoded: DecodedEvent = {
+    members: Object.entries(members).filter((member): member is [string, string] => member[1] !== undefined),
+    find(path) {
+      const name = path[1] ?? '';
+      const part = Object.hasOwn(parts, name) ? parts[name] : undefined;
+      if (part !== undefined) return path.length === 2 ? part : findIn(part.list, path, 2);
+      return path.length === 2 && Object.hasOwn(own, name) ? own[name] : undefined;
+    },
+  };
+  const all = [counts, attributes, resource, scope];
+  const keys = all.reduce((sum, one) => sum + one.keys, 0);
+  return toWireEvent(decoded, keys <= PLAIN_KEYS_MAX && all.every(({ isPlain }) => isPlain));
 }
 
 /**
  * Zero means "unknown" in OTLP. Padded to 18 digits, so that the event rules read nanoseconds; they reject what is not
  * a number.
  */
-function firstTime(...times: (string | number | undefined)[]): string | undefined {
-  const known = times.find((time) => !/^0*$/.test(String(time ?? '')));
-  return text(known === undefined ? undefined : String(known).padStart(18, '0'));
+function firstTime(...times: unknown[]): string | undefined {
+  const known = times.map((time) => String(time ?? '')).find((time) => !/^0*$/.test(time));
+  return text(known?.padStart(18, '0'));
 }
 
 const HEX = /^(?:[0-9a-f]{32}|[0-9a-f]{16})$/i;
 
-/** Writes an id in lower case. Protobuf's bytes come as base64, and so do those of some senders of JSON (check.ts). */
-function hex(id = ''): string {
+/** Writes an id in lower case. Some senders of JSON write it in base64 (check.ts). */
+function hex(id: string | Uint8Array = ''): string {
+  if (typeof id !== 'string') return Buffer.from(id).toString('hex');
   return HEX.test(id) ? id.toLowerCase() : Buffer.from(id, 'base64').toString('hex');
 }
 
@@ -122,53 +149,86 @@ function text(value: string | undefined): string | undefined {
   return value === undefined || value === '' ? undefined : JSON.stringify(value);
 }
 
-function members(entries: readonly (readonly [string, string | undefined])[]): string {
-  const present = entries
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${JSON.stringify(name)}:${value}`);
-  return `{${present.join(',')}}`;
-}
-
-/** OTLP's AnyValue in its JSON encoding. Protobuf is read into the same shape. */
+/** OTLP's AnyValue. */
 type AnyValue = Readonly<Record<string, unknown>>;
 
 interface KeyValue {
   readonly key?: string;
-  readonly value?: AnyValue;
+  readonly value?: AnyValue | null;
+}
+
+/** Attributes as one JSON object, in their order. */
+interface Attributes extends NestedValue {
+  readonly list: readonly KeyValue[];
+  /** At any depth. */
+  keys: number;
+  /** See `toWireEvent`; the number of keys is left out. */
+  isPlain: boolean;
+}
+
+const PLAIN_DEPTH_MAX = 50;
+
+function writeAttributes(list: readonly KeyValue[] = []): Attributes {
+  const counts = { keys: 0, isPlain: true };
+  return { list, json: attributesText(list, counts), ...counts };
 }
 
 // Deeper than the event rules allow: what is cut off here belongs to an event that they reject, with the reason.
 const DEPTH_MAX = 100;
 
 /** Writes an AnyValue that `checkRequest` accepts as JSON text, exactly: a 64-bit integer keeps all its digits. */
-function anyValueText(value: AnyValue | undefined, depth = 0): string {
+function anyValueText(
+  value: AnyValue | null | undefined,
+  counts: Pick<Attributes, 'keys' | 'isPlain'> = { keys: 0, isPlain: true },
+  depth = 0,
+): string {
+  if (depth > PLAIN_DEPTH_MAX) counts.isPlain = false;
   if (depth > DEPTH_MAX || value === undefined || value === null) return 'null';
   if (value['stringValue'] !== undefined) return JSON.stringify(value['stringValue']);
   if (value['boolValue'] !== undefined) return JSON.stringify(value['boolValue']);
   if (value['intValue'] !== undefined) return String(value['intValue']);
   // JSON cannot write NaN and the infinities; OTLP's JSON writes them as texts, and so do we.
   if (value['doubleValue'] !== undefined) return doubleText(value['doubleValue']);
-  if (value['bytesValue'] !== undefined) return JSON.stringify(value['bytesValue']);
+  if (value['bytesValue'] !== undefined) return bytesText(value['bytesValue']);
   if (value['arrayValue'] !== undefined) {
-    const items = listOf<AnyValue>(value['arrayValue']).map((item) => anyValueText(item, depth + 1));
+    const items = listOf<AnyValue>(value['arrayValue']).map((item) => anyValueText(item, counts, depth + 1));
     return `[${items.join(',')}]`;
   }
   if (value['kvlistValue'] !== undefined)
-    return attributesText(listOf<KeyValue>(value['kvlistValue']), depth + 1);
+    return attributesText(listOf<KeyValue>(value['kvlistValue']), counts, depth + 1);
   return 'null';
 }
 
-/** Writes a list of attributes as the JSON text of one object, in their order. */
-function attributesText(attributes: readonly KeyValue[] | undefined, depth = 0): string {
-  const members = (attributes ?? []).map(
-    ({ key, value }) => `${JSON.stringify(key ?? '')}:${anyValueText(value, depth)}`,
-  );
-  return `{${members.join(',')}}`;
+function attributesText(
+  list: readonly KeyValue[],
+  counts: Pick<Attributes, 'keys' | 'isPlain'>,
+  depth = 0,
+): string {
+  const names = new Set<string>();
+  let members = '';
+  for (const { key = '', value } of list) {
+    if (key.length > PLAIN_KEY_CHARS_MAX) counts.isPlain = false;
+    members += `${names.size === 0 ? '' : ','}${JSON.stringify(key)}:${anyValueText(value, counts, depth)}`;
+    names.add(key);
+  }
+  counts.keys += list.length;
+  if (names.size < list.length) counts.isPlain = false;
+  return `{${members}}`;
+}
+
+/** Finds the value at a path, of which the names from `index` on are left; see `DecodedEvent`. */
+function findIn(list: readonly KeyValue[], path: readonly string[], index: number): unknown {
+  const value = list.findLast(({ key = '' }) => key === path[index])?.value ?? undefined;
+  if (value === undefined) return undefined;
+  const nested = value['kvlistValue'];
+  if (path.length > index + 1) return nested && findIn(listOf(nested), path, index + 1);
+  const json = anyValueText(value);
+  return /^[[{]/.test(json) ? { json } : (JSON.parse(json) as unknown);
 }
 
 /** Returns the text of an attribute; `undefined` if it is of another type, or empty. */
-function findText(attributes: readonly KeyValue[] | undefined, key: string): string | undefined {
-  const value = attributes?.findLast((attribute) => attribute.key === key)?.value?.['stringValue'];
+function findText(list: readonly KeyValue[] | undefined, name: string): string | undefined {
+  const value = list?.findLast(({ key }) => key === name)?.value?.['stringValue'];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
@@ -179,6 +239,10 @@ function listOf<T>(value: unknown): readonly T[] {
 function doubleText(value: unknown): string {
   const double = Number(value);
   return JSON.stringify(Number.isFinite(double) ? double : String(value));
+}
+
+function bytesText(value: unknown): string {
+  return JSON.stringify(value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value);
 }
 
 export const SEVERITY_NAME = /^SEVERITY_NUMBER_(?:UNSPECIFIED|(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)([234]?))$/;

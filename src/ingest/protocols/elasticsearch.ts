@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer';
-import { v7 } from 'uuid';
 import { TailraceError } from '../../errors.ts';
 import { isObject, tryParse } from '../../lib/json.ts';
 import {
   type BodyLine,
+  boundEvents,
   type CutOptions,
-  collectEvents,
   createMarkCounter,
   type Format,
   linesOf,
   type WireEvent,
 } from '../body-format.ts';
+import { newEventId } from '../event.ts';
 import type { Receipt } from '../rejected.ts';
 import {
   findBasicKey,
@@ -108,7 +108,10 @@ function writeItems({ echoes = [], rejectedItems }: Receipt): string {
 
 export const ELASTICSEARCH_FORMATS = {
   'elasticsearch-bulk': {
-    cut: (bytes, options) => collectEvents(cutBulk(bytes, options), options),
+    cut(bytes, options) {
+      const events = [...boundEvents(cutBulk(bytes, options), options)];
+      return { events, count: events.length, fields: {} };
+    },
     countMarks: createMarkCounter('{[,\n'),
   },
 } as const satisfies Readonly<Record<string, Format>>;
@@ -116,7 +119,9 @@ export const ELASTICSEARCH_FORMATS = {
 /** The action before a document; `update` has a document, too, `delete` has none. */
 interface Action {
   readonly name: 'create' | 'index' | 'update' | 'delete';
-  readonly index: string;
+  readonly labels: { readonly index: string };
+  /** What the response says of each of its documents, up to the id. */
+  readonly echo: string;
   readonly id: string | undefined;
 }
 
@@ -126,8 +131,12 @@ const ACTIONS: readonly string[] = ['create', 'index', 'update', 'delete'] satis
 function* cutBulk(bytes: Buffer, { index = '' }: CutOptions): Generator<WireEvent> {
   const lines = linesOf(bytes);
   const isWhole = isUtf8(bytes);
+  let last: { readonly line: Buffer; readonly action: Action } | undefined;
   for (let next = lines.next(); !next.done; next = lines.next()) {
-    const action = readAction(next.value, index);
+    const { bytes: line } = next.value;
+    // Most clients write the same action before each document.
+    if (last === undefined || !last.line.equals(line)) last = { line, action: readAction(next.value, index) };
+    const { action } = last;
     const event = toEvent(action, action.name === 'delete' ? undefined : lines.next().value);
     yield !isWhole && 'line' in event && !isUtf8(event.line) ? { ...event, isRepaired: true } : event;
   }
@@ -143,10 +152,10 @@ function readAction({ number, bytes }: BodyLine, fallback: string): Action {
       'document on the next line';
     throw new TailraceError('invalid_request', message);
   }
-  const { _index: index, _id: id } = about;
+  const { _index: given, _id: id } = about;
+  const index = typeof given === 'string' && given !== '' ? given : fallback;
   return {
-    name,
-    index: typeof index === 'string' && index !== '' ? index : fallback,
+    ...{ name, labels: { index }, echo: `{"${name}":{"_index":${JSON.stringify(index)},"_id":` },
     id: typeof id === 'string' || typeof id === 'number' ? String(id) : undefined,
   };
 }
@@ -155,11 +164,11 @@ function isAction(name: string): name is Action['name'] {
   return ACTIONS.includes(name);
 }
 
-function toEvent({ name, index, id = v7() }: Action, document: BodyLine | undefined): WireEvent {
-  const item = {
-    labels: { index },
-    echo: `{"${name}":{"_index":${JSON.stringify(index)},"_id":${JSON.stringify(id)}`,
-  };
+function toEvent(
+  { name, labels, echo, id = newEventId() }: Action,
+  document: BodyLine | undefined,
+): WireEvent {
+  const item = { labels, echo: `${echo}${JSON.stringify(id)}` };
   if (name === 'delete' || name === 'update')
     return { rejected: `has the action ${name}, but events do not change; send create or index`, ...item };
   if (document === undefined) return { rejected: 'has no document on the next line', ...item };

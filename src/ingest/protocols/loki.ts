@@ -1,20 +1,25 @@
-import { isUtf8 } from 'node:buffer';
 import { createRequire } from 'node:module';
 import { TailraceError } from '../../errors.ts';
 import { isObject } from '../../lib/json.ts';
 import {
+  boundEvents,
   type CutOptions,
-  collectEvents,
   countJsonMarks,
   createMarkCounter,
+  type DecodedEvent,
+  decodeJson,
   type Format,
-  malformed,
   markRepaired,
+  PLAIN_KEY_CHARS_MAX,
+  PLAIN_KEYS_MAX,
   parseBody,
-  REPLACEMENT,
+  type ReadOne,
+  rejectTooMany,
+  toWireEvent,
   type WireEvent,
+  type WireEvents,
 } from '../body-format.ts';
-import { createMessages } from '../otlp/check.ts';
+import { createMessages, readMessage } from '../protobuf.ts';
 import { parseLabels } from './loki-labels.ts';
 import { findBasicKey, type Protocol } from './protocol.ts';
 
@@ -71,13 +76,15 @@ const countTags = createMarkCounter('\x0a\x12\x1a');
 
 export const LOKI_FORMATS = {
   'loki-json': {
-    cut: (bytes, options) =>
-      markRepaired(bytes, (text) => collectEvents(pushEvents(readJson(text)), options)),
+    cut(bytes, options) {
+      const { text, isRepaired } = decodeJson(bytes);
+      return cutStreams(readJson(text), (entry) => ({ message: readEntry(entry), isRepaired }), options);
+    },
     countMarks: countJsonMarks,
   },
   'loki-protobuf': {
     isBinary: true,
-    cut: (bytes, options) => collectEvents(pushEvents(readProtobuf(bytes, options)), options),
+    cut: (bytes, options) => cutProtobuf(decompressSnappy(bytes, options.decodedBytesMax), options),
     countMarks: (bytes) => {
       const length = readLength(bytes) ?? 0;
       if (length > COUNTED_BYTES_MAX) return Number.POSITIVE_INFINITY;
@@ -93,12 +100,11 @@ export const LOKI_FORMATS = {
 /** Values of labels and of structured metadata are texts; senders that write others get them back as they are. */
 type Labels = Readonly<Record<string, string | number | boolean | null>>;
 
-interface Stream {
+/** A stream, whose entries have to be read yet. */
+interface Stream<T> {
   /** `undefined`: not well-formed. */
   readonly labels: Labels | undefined;
-  readonly entries: readonly (Entry | undefined)[];
-  /** Bytes of its texts were not UTF-8. */
-  readonly isRepaired?: boolean;
+  readonly entries: readonly T[];
 }
 
 interface Entry {
@@ -108,16 +114,23 @@ interface Entry {
   readonly metadata: Labels;
 }
 
-function* pushEvents(streams: Iterable<Stream>): Generator<WireEvent> {
-  for (const { labels, entries, isRepaired = false } of streams) {
-    const shared = JSON.stringify(labels ?? {}).slice(1, -1);
-    for (const entry of entries) {
+/** Reads one entry; `undefined` if it is not one. */
+type ReadEntry<T> = ReadOne<T, Entry | undefined>;
+
+function cutStreams<T>(streams: readonly Stream<T>[], read: ReadEntry<T>, options: CutOptions): WireEvents {
+  const count = streams.reduce((sum, { entries }) => sum + entries.length, 0);
+  rejectTooMany(count);
+  return { events: boundEvents(pushEvents(streams, read), options), count, fields: {} };
+}
+
+function* pushEvents<T>(streams: readonly Stream<T>[], read: ReadEntry<T>): Generator<WireEvent> {
+  for (const { labels, entries } of streams) {
+    const shared = share(labels ?? {});
+    for (const one of entries) {
+      const { message: entry, isRepaired } = read(one);
       if (labels === undefined) yield { rejected: 'has labels that are not as {app="gateway"}' };
       else if (entry === undefined) yield { rejected: WRONG_ENTRY, labels };
-      else {
-        const text = eventText(entry, shared);
-        yield { text, labels, ...(isRepaired && { isRepaired: text.includes(REPLACEMENT) }) };
-      }
+      else yield markRepaired({ ...toEvent(entry, shared), labels }, isRepaired);
     }
   }
 }
@@ -125,16 +138,42 @@ function* pushEvents(streams: Iterable<Stream>): Generator<WireEvent> {
 const WRONG_ENTRY =
   'is not ["<nanoseconds>", "<line>"], with an optional map of texts as structured metadata';
 
-/** @param labels as members of JSON; of equal names the last counts, which is that of the structured metadata */
-function eventText({ time, line, metadata }: Entry, labels: string): string {
+/** What the entries of a stream have in common. */
+const share = (labels: Labels) => ({
+  ...{ labels, isPlain: areShort(labels) },
+  json: JSON.stringify(labels).slice(1, -1), // its members
+});
+
+/** Of equal names the last counts, which is that of the structured metadata. */
+function toEvent({ time, line, metadata }: Entry, { labels, json, isPlain }: ReturnType<typeof share>) {
   const own = JSON.stringify(metadata).slice(1, -1);
-  const between = own !== '' && labels !== '' ? ',' : '';
-  const [timestamp, message] = [JSON.stringify(time), JSON.stringify(line)];
-  return `{"timestamp":${timestamp},"event_message":${message},"metadata":{${labels}${between}${own}}}`;
+  const between = own !== '' && json !== '' ? ',' : '';
+  const decoded: DecodedEvent = {
+    members: [
+      ['timestamp', JSON.stringify(time)],
+      ['event_message', JSON.stringify(line)],
+      ['metadata', `{${json}${between}${own}}`],
+    ],
+    find(path) {
+      const name = path[1] ?? '';
+      return path.length > 2 ? undefined : (labelOf(metadata, name) ?? labelOf(labels, name));
+    },
+  };
+  return toWireEvent(decoded, isPlain && areShort(metadata) && !haveCommon(metadata, labels));
 }
 
+const haveCommon = (one: Labels, other: Labels) =>
+  Object.keys(one).some((name) => Object.hasOwn(other, name));
+
+function areShort(labels: Labels): boolean {
+  const names = Object.keys(labels);
+  return names.length <= PLAIN_KEYS_MAX && names.every((name) => name.length <= PLAIN_KEY_CHARS_MAX);
+}
+
+const labelOf = (labels: Labels, name: string) => (Object.hasOwn(labels, name) ? labels[name] : undefined);
+
 /** @throws TailraceError `invalid_request` if the body is not a push request */
-function readJson(text: string): Stream[] {
+function readJson(text: string): Stream<unknown>[] {
   const body = parseBody(text);
   const streams = isObject(body) ? body['streams'] : undefined;
   if (!Array.isArray(streams)) throw wrongShape('it needs "streams", a list');
@@ -143,7 +182,7 @@ function readJson(text: string): Stream[] {
     const labels = readMap(stream);
     if (labels === undefined || !Array.isArray(values))
       throw wrongShape('each of "streams" needs "stream", a map of texts, and "values", a list');
-    return { labels, entries: values.map(readEntry) };
+    return { labels, entries: values };
   });
 }
 
@@ -165,61 +204,45 @@ function wrongShape(what: string): TailraceError {
   return new TailraceError('invalid_request', `the body is not a push request of Loki: ${what}`);
 }
 
-// By the field numbers of the protocol (logproto). Texts as bytes: one that is not UTF-8 must not spoil the others.
+// By the field numbers of the protocol (logproto). Entries stay bytes until each is read, so that one can be freed
+// before the next.
 const typeOf = createMessages({
   PushRequest: { streams: [1, 'repeated Stream'] },
-  Stream: { labels: [1, 'bytes'], entries: [2, 'repeated Entry'] },
+  Stream: { labels: [1, 'string'], entries: [2, 'repeated bytes'] },
   Entry: {
     timestamp: [1, 'Timestamp'],
-    line: [2, 'bytes'],
-    structuredMetadata: [3, 'repeated LabelPair'],
+    line: [2, 'string'],
+    structuredMetadata: [3, 'map string'], // pairs of texts, as protobuf writes a map
   },
   Timestamp: { seconds: [1, 'int64'], nanos: [2, 'int32'] },
-  LabelPair: { name: [1, 'bytes'], value: [2, 'bytes'] },
 });
 
-/** A push request as its protobuf decodes. */
 interface PushRequest {
-  readonly streams: readonly {
-    readonly labels: Uint8Array;
-    readonly entries: readonly {
-      readonly timestamp?: { readonly seconds?: unknown; readonly nanos?: number } | null;
-      readonly line: Uint8Array;
-      readonly structuredMetadata: readonly { readonly name: Uint8Array; readonly value: Uint8Array }[];
-    }[];
-  }[];
+  readonly streams: readonly { readonly labels?: string; readonly entries: readonly Uint8Array[] }[];
 }
 
-function readProtobuf(bytes: Buffer, { decodedBytesMax }: CutOptions): Stream[] {
-  const decompressed = decompressSnappy(bytes, decodedBytesMax);
-  try {
-    const { streams } = typeOf('PushRequest').decode(decompressed) as unknown as PushRequest; // of these fields
-    return streams.map(({ labels, entries }) => {
-      let isRepaired = false;
-      const read = (text: Uint8Array) => {
-        if (text.length === 0) return ''; // an empty list, if it is not there
-        isRepaired ||= !isUtf8(text);
-        return Buffer.from(text.buffer, text.byteOffset, text.length).toString();
-      };
-      const stream = {
-        labels: parseLabels(read(labels)),
-        entries: entries.map(({ timestamp, line, structuredMetadata }) => ({
-          time: nanoseconds(timestamp ?? {}),
-          line: read(line),
-          metadata: Object.fromEntries(
-            structuredMetadata.map(({ name, value }) => [read(name), read(value)]),
-          ),
-        })),
-      };
-      return { ...stream, isRepaired };
-    });
-  } catch (cause) {
-    throw malformed('protobuf', cause);
-  }
+interface EntryMessage {
+  readonly timestamp?: { readonly seconds?: unknown; readonly nanos?: number };
+  readonly line?: string;
+  readonly structuredMetadata?: Readonly<Record<string, string>>;
+}
+
+function cutProtobuf(bytes: Buffer, options: CutOptions): WireEvents {
+  const { message, isRepaired } = readMessage(typeOf('PushRequest'), bytes);
+  const { streams } = message as PushRequest; // of these fields
+  const read = streams.map(({ labels = '', entries }) => ({ labels: parseLabels(labels), entries }));
+  return cutStreams(read, (entry) => decodeEntry(entry, isRepaired), options);
+}
+
+function decodeEntry(bytes: Uint8Array, isBodyRepaired: boolean) {
+  const { message, isRepaired } = readMessage(typeOf('Entry'), bytes);
+  const { timestamp, line = '', structuredMetadata: metadata = {} } = message as EntryMessage; // of these fields
+  const entry: Entry = { time: nanoseconds(timestamp), line, metadata };
+  return { message: entry, isRepaired: isRepaired || isBodyRepaired };
 }
 
 /** Padded to 18 digits: by fewer the event rules would read another unit. */
-function nanoseconds({ seconds = 0, nanos = 0 }: { readonly seconds?: unknown; readonly nanos?: number }) {
+function nanoseconds({ seconds = 0, nanos = 0 }: { seconds?: unknown; nanos?: number } = {}) {
   return `${Number(seconds)}${String(nanos).padStart(9, '0')}`.padStart(18, '0');
 }
 
