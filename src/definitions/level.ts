@@ -23,6 +23,14 @@ export function findLevel(text: string): Level | undefined {
   return LEVEL_OF_TEXT.get(text.toLowerCase());
 }
 
+/** Syslog's severities, from 0. */
+const SYSLOG = ['fatal', 'fatal', 'fatal', 'error', 'warn', 'info', 'info', 'debug'] as const;
+
+/** Returns the level of a number: of pino and bunyan, 10 for `trace` to 60 for `fatal`, or of syslog, 0 to 7. */
+export function levelOfNumber(number: number): Level | undefined {
+  return SYSLOG[number] ?? LEVELS[Math.floor(number / 10) - 1];
+}
+
 /** OpenTelemetry's numbers of a level, such as 9 to 12 for `info`. */
 export const NUMBERS_PER_LEVEL = 4;
 

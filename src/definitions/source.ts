@@ -21,6 +21,8 @@ export interface SourceColumn {
   readonly otherwise: readonly string[] | undefined;
   /** Whether the table has an index for substring searches in the column. */
   readonly hasSubstringIndex: boolean;
+  /** Whether it is the column of the source's level: a number at its paths becomes the name of its level. */
+  readonly isLevel?: true;
   readonly description: string;
 }
 
@@ -157,6 +159,7 @@ function createManaged(file: YamlFile, value: ManagedFile): Source {
         contains: toContains(column),
         otherwise: column.otherwise,
         hasSubstringIndex: column.index === 'substrings',
+        ...(name === value.level?.column && { isLevel: true }),
         description: column.description,
       };
     }),

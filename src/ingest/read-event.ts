@@ -1,4 +1,5 @@
 import { isAscii } from 'node:buffer';
+import { levelOfNumber } from '../definitions/level.ts';
 import type { ColumnType, Source, SourceColumn } from '../definitions/source.ts';
 import { isObject, tryParse } from '../lib/json.ts';
 import type { DecodedEvent, NestedValue, WireEvent } from './body-format.ts';
@@ -237,7 +238,7 @@ const ACCEPTS: Record<ColumnType, (value: unknown) => boolean> = {
 
 /**
  * Returns the content of a typed column: the value if the type fits, else null. src/engine/table.ts states the same
- * rule in SQL.
+ * rule in SQL, for rows that were stored before the column was added.
  */
 export function typedValue(value: unknown, type: ColumnType): unknown {
   return ACCEPTS[type](value) ? value : null;
@@ -247,10 +248,14 @@ export function typedValue(value: unknown, type: ColumnType): unknown {
 type ReadPath = (path: readonly string[]) => unknown;
 
 /** Returns the value of the first of the column's paths that has one of its type. */
-function findTyped(read: ReadPath, { path, otherPaths, type }: SourceColumn): unknown {
-  let value = typedValue(read(path), type);
-  for (let i = 0; value === null && i < otherPaths.length; i++)
-    value = typedValue(read(otherPaths[i] ?? []), type);
+function findTyped(read: ReadPath, { path, otherPaths, type, isLevel }: SourceColumn): unknown {
+  const readTyped = (one: Path) => {
+    const value = read(one);
+    if (isLevel && typeof value === 'number') return levelOfNumber(value) ?? null;
+    return typedValue(value, type);
+  };
+  let value = readTyped(path);
+  for (let i = 0; value === null && i < otherPaths.length; i++) value = readTyped(otherPaths[i] ?? []);
   return value;
 }
 

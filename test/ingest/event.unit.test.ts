@@ -140,6 +140,30 @@ describe('an event', () => {
     ['{"__proto__":{"level":"x"}}', [null, null]],
   ])('%s has its typed values', (text, typed) => expect(parse(text).typed).toEqual(typed));
 
+  test.each<[unknown, string | null]>([
+    ...([10, 20, 30, 35, 40, 50, 60] as const).map((level, i): [number, string | null] => [
+      level,
+      ['trace', 'debug', 'info', 'info', 'warn', 'error', 'fatal'][i] ?? null,
+    ]),
+    [0, 'fatal'],
+    [3, 'error'],
+    [4, 'warn'],
+    [6, 'info'],
+    [7, 'debug'],
+    ['WARNING', 'WARNING'],
+    [8, 'other'],
+    [70, 'other'],
+    [-1, 'other'],
+    [1.5, 'other'],
+    [1e300, 'other'],
+    [null, 'other'],
+  ])('of the level %j has the level %j', (level, stored) => {
+    const own = { ...column('level', 'keyword', ['level']), otherPaths: [['lvl']], isLevel: true } as const;
+    const wire = { text: JSON.stringify({ level, lvl: 'other' }) };
+    const rules = { now: NOW, eventBytesMax: 1_000, project: '' };
+    expect(parseEvent(wire, { ...SOURCE, columns: [own] }, rules).typed).toEqual([stored]);
+  });
+
   test('keeps its id, or is given one of its own', () => {
     expect(parse('{"id":"x\\u0041"}').id).toBe('xA');
     expect(parse('{"id":12345678901234567890}').id).toBe('12345678901234567890');
