@@ -8,7 +8,8 @@ export interface Backpressure {
    *
    * @param key id of the caller's key
    * @param bytes of the body, as far as they are known
-   * @throws TailraceError `overloaded` if the request would wait for more than `waitMsMax`
+   * @throws TailraceError `overloaded` if the request would wait for more than `waitMsMax`, or if as many bytes wait as may,
+   *   in all or of the key
    */
   check(key: string, bytes: number): void;
   /**
@@ -31,6 +32,8 @@ export type Overload = (typeof OVERLOADS)[number];
 
 interface BackpressureOptions {
   readonly waitMsMax: number;
+  /** Bytes of events that wait to be stored: each takes memory. A body that is accepted may exceed it. */
+  readonly bytesMax: number;
   /** Monotonic, ms. */
   readonly now: () => number;
   readonly onOverload: (reason: Overload) => void;
@@ -45,12 +48,15 @@ const TURN_BYTES = 64 * 1024;
 // are few.
 const READ_TIMES = 2;
 const RETRY_SECONDS_MAX = 30;
+// A key may hold three times what is free: three quarters of the bytes by itself, and less beside others.
+const TIMES_FREE = 3;
 
 /**
  * Estimates how long a request would wait: the bytes that are served before it, divided by the rate at which bytes were
  * stored while there was enough to do. Keys take turns, so a key waits for no more bytes of another than it has itself.
  */
-export function createBackpressure({ waitMsMax, now, onOverload }: BackpressureOptions): Backpressure {
+export function createBackpressure(options: BackpressureOptions): Backpressure {
+  const { waitMsMax, bytesMax, now, onOverload } = options;
   const rate = createServiceRate(now);
   const waiting = new Map<string, number>();
   let all = 0;
@@ -76,18 +82,22 @@ export function createBackpressure({ waitMsMax, now, onOverload }: BackpressureO
 
   function check(key: string, bytes: number, msMax = waitMsMax): void {
     const waitMs = estimate(bytesBefore(key, bytes));
-    if (waitMs > msMax) throw reject('wait', waitMs);
+    const about = `they would wait about ${Math.round(waitMs)} ms`;
+    if (waitMs > msMax) throw reject('wait', about, waitMs);
     // An insert may take as long as all that waits; what it takes beyond is a pause of the engine, which lasts about as
     // long again.
     const pauseMs = insertAtMs === undefined ? 0 : now() - insertAtMs - estimate(all);
-    if (pauseMs > msMax) throw reject('engine', pauseMs);
+    if (pauseMs > msMax) throw reject('engine', 'the engine pauses', pauseMs);
+    const ofKey = waiting.get(key) ?? 0;
+    if (all >= bytesMax) throw reject('backlog', `${all} bytes wait already`);
+    if (ofKey > 0 && ofKey >= TIMES_FREE * (bytesMax - all))
+      throw reject('share', `${ofKey} bytes of this key wait already`);
   }
 
-  function reject(reason: Overload, waitMs: number): TailraceError {
+  function reject(reason: Overload, why: string, waitMs = 0): TailraceError {
     onOverload(reason);
     const seconds = Math.ceil((waitMs - waitMsMax) / 1000);
-    const about = reason === 'wait' ? `they would wait about ${Math.round(waitMs)} ms` : 'the engine pauses';
-    return new TailraceError('overloaded', `the events are rejected for now: ${about}; send them again`, {
+    return new TailraceError('overloaded', `the events are rejected for now: ${why}; send them again`, {
       retryAfterSeconds: Math.min(Math.max(seconds, 1), RETRY_SECONDS_MAX),
       // Otherwise the connection would be closed under a sender that still sends its body, and the response be lost.
       headers: { connection: 'keep-alive' },
@@ -175,60 +185,6 @@ function createServiceRate(now: () => number): ServiceRate {
     },
     get bytesPerMs() {
       return busyMs < KNOWN_MS ? Number.POSITIVE_INFINITY : bytes / busyMs;
-    },
-  };
-}
-
-/** Bytes of events that wait for one step, in all and of each key. */
-interface Backlog {
-  readonly bytes: number;
-  /**
-   * Adds the bytes of one request, which may exceed the bounds, so that a body of any size is accepted in its turn.
-   *
-   * @param key id of the caller's key; empty for the service itself
-   * @returns takes them out again; to be called once
-   * @throws TailraceError `overloaded` if the bound of all, or of the key, is already reached
-   */
-  add(key: string, bytes: number): () => void;
-}
-
-// A key may hold three times what is free: three quarters of the backlog by itself, and less beside others.
-const TIMES_FREE = 3;
-
-export interface BacklogOptions {
-  readonly bytesMax: number;
-  /** Participle for the message. */
-  readonly done: 'decoded' | 'stored';
-  readonly onOverload?: ((reason: Overload) => void) | undefined;
-}
-
-export function createBacklog({ bytesMax, done, onOverload }: BacklogOptions): Backlog {
-  const perKey = new Map<string, number>();
-  let all = 0;
-
-  function change(key: string, bytes: number): void {
-    all += bytes;
-    const ofKey = (perKey.get(key) ?? 0) + bytes;
-    if (ofKey === 0) perKey.delete(key);
-    else perKey.set(key, ofKey);
-  }
-
-  function full(reason: Overload, what: string): TailraceError {
-    onOverload?.(reason);
-    return new TailraceError('overloaded', `${what} are waiting to be ${done} already`);
-  }
-
-  return {
-    get bytes() {
-      return all;
-    },
-    add(key, bytes) {
-      const ofKey = perKey.get(key) ?? 0;
-      if (all >= bytesMax) throw full('backlog', `${bytesMax} bytes of events`);
-      if (ofKey > 0 && ofKey >= TIMES_FREE * (bytesMax - all))
-        throw full('share', `${ofKey} bytes of events of this key`);
-      change(key, bytes);
-      return () => change(key, -bytes);
     },
   };
 }

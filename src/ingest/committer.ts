@@ -3,7 +3,6 @@ import type { Engine, RowBlocks, RowText } from '../engine/engine.ts';
 import { createLanes } from '../engine/lanes.ts';
 import { columnNames } from '../engine/table.ts';
 import { TailraceError } from '../errors.ts';
-import { type BacklogOptions, createBacklog } from './backpressure.ts';
 import { blockColumns, type DayRows, type RowLayout } from './rows.ts';
 
 /**
@@ -12,10 +11,9 @@ import { blockColumns, type DayRows, type RowLayout } from './rows.ts';
  */
 export interface Committer {
   /**
-   * Resolves when all rows are in the store.
+   * Resolves when all rows are in the store. Backpressure bounds the rows that wait.
    *
-   * @throws TailraceError `overloaded` at once if the backlog of all or of the key is full, before anything is stored;
-   *   otherwise the engine's
+   * @throws TailraceError the engine's
    */
   commit(source: Source, rows: readonly DayRows[], options?: CommitOptions): Promise<void>;
   /**
@@ -30,7 +28,7 @@ export interface Committer {
 }
 
 export interface CommitOptions {
-  /** Id of the caller's key, which has its turns and its share of the backlog; empty for the service itself. */
+  /** Id of the caller's key, which has its turns; empty for the service itself. */
   readonly key?: string;
   /** Deduplication token: rows that were committed under it are not stored again (within the engine's window). */
   readonly token?: string | undefined;
@@ -47,9 +45,6 @@ export interface CommitterOptions {
   readonly expectsMore?: () => boolean;
   /** A group of this size is committed without waiting. */
   readonly groupBytesMax: number;
-  /** Rows that wait or are being committed (see `Backlog`); past it a request is rejected, since each takes memory. */
-  readonly queueBytesMax: number;
-  readonly onOverload?: BacklogOptions['onOverload'];
   readonly onCommit: (source: string, rows: number, error?: unknown) => void;
 }
 
@@ -78,8 +73,7 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
   const groups = new Map<string, Group>();
   // Each request with an Idempotency-Key, and each day of old events, is a separate insert, so keys take turns.
   const due = createLanes<Group>();
-  const backlog = createBacklog({ ...options, bytesMax: options.queueBytesMax, done: 'stored' });
-  let requests = 0;
+  const queued = { queuedBytes: 0, queuedRequests: 0 };
   let sending: Promise<void> | undefined;
   let closed = false;
   const holds = createHolds(() => {
@@ -141,14 +135,14 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
     async commit(source, rows, commitOptions = {}) {
       if (closed) throw new TailraceError('engine_unavailable', 'the service is shutting down');
       const bytes = rows.reduce((sum, day) => sum + day.bytes.length, 0);
-      const release = backlog.add(commitOptions.key ?? '', bytes);
       const stored = enqueue(source, rows, commitOptions).map(({ done }) => done.promise);
-      requests++;
+      queued.queuedBytes += bytes;
+      queued.queuedRequests++;
       // After the last group: a failed group does not remove the others from memory.
-      void Promise.allSettled(stored).then(release);
-      await Promise.all(stored).finally(() => {
-        requests--;
-      });
+      const settled = await Promise.allSettled(stored);
+      queued.queuedBytes -= bytes;
+      queued.queuedRequests--;
+      for (const one of settled) if (one.status === 'rejected') throw one.reason;
     },
     hold: () => ({ idle: sending ?? Promise.resolve(), release: holds.add() }),
     async close() {
@@ -157,7 +151,7 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
       // Another hold may begin at the end of the last one, and interrupt the sending.
       while (holds.areHeld() || sending !== undefined) await Promise.all([holds.released(), sending]);
     },
-    gauges: () => ({ queuedBytes: backlog.bytes, queuedRequests: requests }),
+    gauges: () => ({ ...queued }),
   };
 }
 

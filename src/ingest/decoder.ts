@@ -2,7 +2,6 @@ import { extname } from 'node:path';
 import type { Piscina } from 'piscina';
 import { createSessionPool, type PoolWork } from '../engine/lanes.ts';
 import { TailraceError } from '../errors.ts';
-import { type BacklogOptions, createBacklog } from './backpressure.ts';
 import {
   asBuffer,
   type Batch,
@@ -18,15 +17,13 @@ import { countMarks } from './wire-events.ts';
 /** Decodes request bodies without blocking the event loop: small ones inline, large ones on a worker thread. */
 export interface Decoder {
   /**
-   * Decodes a body and passes the batch to `use`. A large body counts against `queueBytesMax` until `use` has settled, since
-   * its rows take as much memory. Keys take turns. The bytes of `input` must not be used afterwards.
+   * Decodes a body; keys take turns. The bytes of `input` must not be used afterwards.
    *
    * @param key id of the caller's key
-   * @throws TailraceError as `decodeBatch`; `overloaded` at once if the backlog of all or of the key is full;
-   *   `body_too_large` if decoding takes more memory than the thread has; `engine_unavailable` if the thread ended for
-   *   another reason; what `use` throws
+   * @throws TailraceError as `decodeBatch`; `body_too_large` if decoding takes more memory than the thread has;
+   *   `engine_unavailable` if the thread ended for another reason
    */
-  decode<T>(key: string, input: BatchInput, use: (batch: Batch) => Promise<T>): Promise<T>;
+  decode(key: string, input: BatchInput): Promise<Batch>;
   /** Large bodies that are being decoded, or wait for it. */
   readonly pending: number;
   /** Ends the thread; bodies that are being decoded are rejected. */
@@ -40,9 +37,6 @@ export interface DecoderOptions {
    */
   readonly inlineBytesMax: number;
   readonly inlineMarksMax: number;
-  /** Large bodies under way (see `Backlog`); past it another is rejected, since each takes memory. */
-  readonly queueBytesMax: number;
-  readonly onOverload?: BacklogOptions['onOverload'];
   /** Heap of the thread; past it the thread ends and is replaced, and the body that filled it is rejected. */
   readonly threadMemoryMbMax: number;
 }
@@ -56,7 +50,7 @@ const YOUNG_MB_MAX = 8;
 // How many times its largest size a body may become inline when each event repeats what several share: a usual one doubles.
 const INLINE_GROWTH_MAX = 8;
 
-// One body at a time. The backlog bounds the bodies, and a caller that gives up sends its events again.
+// One body at a time. Backpressure bounds the bodies, and a caller that gives up sends its events again.
 const THREAD = 'thread';
 const TURNS = {
   queueMax: Number.MAX_SAFE_INTEGER,
@@ -71,7 +65,6 @@ export function createDecoder(options: DecoderOptions): Decoder {
     closes: 0,
     pending: 0,
   };
-  const backlog = createBacklog({ ...options, bytesMax: options.queueBytesMax, done: 'decoded' });
   const turns = createSessionPool([THREAD], TURNS, BODIES);
 
   async function decodeOnThread(key: string, input: BatchInput): Promise<Decoded> {
@@ -98,23 +91,17 @@ export function createDecoder(options: DecoderOptions): Decoder {
   }
 
   return {
-    async decode(key, input, use) {
+    async decode(key, input) {
       const { bytes, format } = input;
       const { length } = bytes;
       const isSmall = length <= options.inlineBytesMax && countMarks(bytes, format) <= options.inlineMarksMax;
       const { source, candidates } = input;
       if (isSmall && !(source === undefined ? candidates : [source]).some(isSlowFilter)) {
         const batch = decodeInline(input, options.inlineBytesMax * INLINE_GROWTH_MAX);
-        if (batch !== undefined) return await use(batch);
+        if (batch !== undefined) return batch;
       }
-      const release = backlog.add(key, length);
-      try {
-        state.pending++;
-        const batch = await decodeLarge(key, input).finally(() => state.pending--);
-        return await use(batch);
-      } finally {
-        release();
-      }
+      state.pending++;
+      return await decodeLarge(key, input).finally(() => state.pending--);
     },
     get pending() {
       return state.pending;

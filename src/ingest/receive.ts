@@ -134,8 +134,8 @@ function createReceiver(options: ReceiverOptions): Receive {
       const token = hash('sha256', `${scope}\0${key}\0${bodyHash}`);
       return { ...(await once(token, () => store(batch, { ...how, token }))), ...receipt };
     };
-    const decode = () => decoder.decode(keyId, { ...body, rules, blockRowsMin }, use);
-    return await backpressure.run(keyId, body.bytes.length, decode);
+    const work = async () => await use(await decoder.decode(keyId, { ...body, rules, blockRowsMin }));
+    return await backpressure.run(keyId, body.bytes.length, work);
   };
 }
 
@@ -178,10 +178,7 @@ export interface IngestOptions {
   readonly onFiltered: (source: string, counts: FilterCounts) => void;
 }
 
-/**
- * Bytes of the events that wait to be decoded, and as many to be stored; beyond them, or the share of a key, 503: some
- * seconds of the engine's work, and memory that a small machine has.
- */
+/** See `BackpressureOptions`: some seconds of the engine's work, and memory that a small machine has. */
 const QUEUE_BYTES_MAX = 128 * 1024 * 1024;
 // Longest estimated wait of a request; then it is rejected before its body is read. Senders give up after some seconds.
 const WAIT_MS_MAX = 2_000;
@@ -202,6 +199,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const blockRowsMin = engine.takesBlocks ? BLOCK_ROWS_MIN : undefined;
   const backpressure = createBackpressure({
     waitMsMax: config.ingestWaitMsMax ?? WAIT_MS_MAX,
+    bytesMax: QUEUE_BYTES_MAX,
     now: () => performance.now(), // a wall clock may jump
     onOverload,
   });
@@ -212,8 +210,6 @@ export function createIngest(options: IngestOptions): Ingest {
   const decoder = createDecoder({
     inlineBytesMax: INLINE_BYTES_MAX,
     inlineMarksMax: INLINE_MARKS_MAX,
-    queueBytesMax: QUEUE_BYTES_MAX,
-    onOverload,
     threadMemoryMbMax: THREAD_MEMORY_MB_MAX,
   });
   const committer = createCommitter(
@@ -222,8 +218,6 @@ export function createIngest(options: IngestOptions): Ingest {
       waitMs: GROUP_WAIT_MS,
       expectsMore: () => decoder.pending > 0,
       groupBytesMax: GROUP_BYTES_MAX,
-      queueBytesMax: QUEUE_BYTES_MAX,
-      onOverload,
       onCommit: options.onCommit,
     },
   );

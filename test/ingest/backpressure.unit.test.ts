@@ -8,11 +8,12 @@ const WAIT_MS_MAX = 1_000;
 const STEP_MS = 10;
 
 /** Backpressure on a clock that the test moves, and an engine that stores so many bytes in a millisecond, in the order of arrival. */
-function simulate(bytesPerMs = 10_000) {
+function simulate(bytesPerMs = 10_000, bytesMax = Number.POSITIVE_INFINITY) {
   const clock = { now: 5_000, bytesPerMs };
   const refusals: Overload[] = [];
   const backpressure = createBackpressure({
     waitMsMax: WAIT_MS_MAX,
+    bytesMax,
     now: () => clock.now,
     onOverload: (reason) => void refusals.push(reason),
   });
@@ -94,6 +95,31 @@ describe('a service with twice as much to do as it can', () => {
     expect(waitsMs.length / ((30_000 * 10_000) / 500_000)).toBeGreaterThan(0.95);
     expect(Math.max(...waitsMs)).toBeLessThan(1.3 * WAIT_MS_MAX);
     expect(new Set(refusals)).toEqual(new Set(['wait']));
+  });
+});
+
+describe('the bytes that wait', () => {
+  const RETRY = { code: 'overloaded', retryAfterSeconds: 1 };
+
+  test('are bounded: what comes then is rejected at once, until they are stored', async () => {
+    const { send, pass, refusals } = simulate(1, 1_000);
+    const first = send(2_000); // a body of any size is accepted in its turn
+    for (const key of ['key', 'other']) {
+      const refused = send(1, key);
+      expect([refused.isAccepted, await refused.outcome]).toEqual([false, expect.objectContaining(RETRY)]);
+    }
+    expect(refusals).toEqual(['backlog', 'backlog']);
+    await pass(2_000);
+    await first.outcome;
+    expect(send(1).isAccepted).toBe(true);
+  });
+
+  test('are shared: a key leaves a quarter to others', () => {
+    const { send, refusals } = simulate(1, 10_000);
+    const fill = (key: string) => Array.from({ length: 20 }, () => send(700, key).isAccepted);
+    expect(fill('first').filter(Boolean)).toHaveLength(11);
+    expect(new Set(refusals)).toEqual(new Set(['share']));
+    expect(fill('second').filter(Boolean).length).toBeGreaterThan(1);
   });
 });
 

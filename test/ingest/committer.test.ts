@@ -47,7 +47,6 @@ function open(
   const committer = createCommitter(engine, {
     waitMs: 0,
     groupBytesMax: 1024 * 1024,
-    queueBytesMax: 16 * 1024 * 1024,
     onCommit: (source, rows, error) => void commits.push([source, rows, error !== undefined]),
     ...options,
   });
@@ -142,19 +141,6 @@ describe('the answer', () => {
 });
 
 describe('the queue', () => {
-  test('rejects requests at once when it is full, and stores nothing of them', async () => {
-    const { committer, event, commit, stored, untilInserts, release } = openHeld({ queueBytesMax: 1_000 });
-    const first = commit([event('1', { text: 'x'.repeat(2_000) })]);
-    await untilInserts(1);
-    const full = { code: 'overloaded', retryAfterSeconds: 1 };
-    await expect(commit([event('2')])).rejects.toMatchObject(full);
-    expect(committer.gauges().queuedRequests).toBe(1);
-    release();
-    await first;
-    await commit([event('3')]);
-    expect(await stored()).toEqual(['1', '3']);
-  });
-
   test('held, waits for the insert that runs; what comes then is stored after the last release', async () => {
     const { committer, event, commit, inserts, stored, untilInserts, release } = openHeld(
       { groupBytesMax: 1 },
@@ -192,22 +178,6 @@ describe('keys', () => {
     release();
     await Promise.all(commits);
     expect(ids().flat().slice(0, 5)).toEqual(['g0', 'g1', 'o1', 'g2', 'o2']);
-  });
-
-  test('have a share of the backlog each', async () => {
-    const { committer, event, commit, release } = openHeld({ queueBytesMax: 10_000 });
-    const row = (id: string) => [event(id, { text: 'x'.repeat(700) })];
-    const fill = (key: string) =>
-      Promise.allSettled(Array.from({ length: 20 }, (_, i) => commit(row(`${key}${i}`), { key })));
-    const filled = [fill('first'), fill('second')];
-    release();
-    const [ofFirst = [], ofSecond = []] = (await Promise.all(filled)).map((outcomes) =>
-      outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])),
-    );
-    expect(ofFirst[0]).toMatchObject({ code: 'overloaded', message: expect.stringContaining('of this key') });
-    expect(ofSecond[0]).toMatchObject({ code: 'overloaded' });
-    expect(ofSecond.length).toBeLessThan(20);
-    expect(committer.gauges()).toEqual(IDLE);
   });
 });
 

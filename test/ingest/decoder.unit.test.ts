@@ -28,7 +28,6 @@ afterEach(async () => {
 const OPTIONS = {
   inlineBytesMax: 64 * MIB,
   inlineMarksMax: Number.POSITIVE_INFINITY,
-  queueBytesMax: 64 * MIB,
   threadMemoryMbMax: 256,
 };
 
@@ -43,27 +42,16 @@ const openThreaded = (options: Partial<typeof OPTIONS> = {}) => open({ inlineByt
 
 type Body = string | Buffer;
 
-interface DecodeOptions<T> {
-  readonly source?: Source | null;
-  readonly use?: (batch: Batch) => Promise<T>;
-  readonly key?: string;
-}
-
 /** @param source that the request names; `null` leaves it to the body */
-function decode<T = Batch>(
-  decoder: Decoder,
-  [body, format]: readonly [Body, BodyFormat],
-  { source = EDGE, use, key = 'key' }: DecodeOptions<T> = {},
-) {
+function decode(decoder: Decoder, [body, format]: readonly [Body, BodyFormat], source: Source | null = EDGE) {
   const input = { bytes: Buffer.from(body), format, candidates: definitions.sources, rules: RULES };
-  const keep = async (batch: Batch) => batch as T; // without `use`, T is Batch
-  return decoder.decode(key, { ...input, source: source ?? undefined }, use ?? keep);
+  return decoder.decode('key', { ...input, source: source ?? undefined });
 }
 
 /** What a decoder makes of a body, in a form that can be compared: texts, or the failure. */
 async function outcome(decoder: Decoder, body: readonly [Body, BodyFormat], source: Source | null) {
   try {
-    const batch = await decode(decoder, body, { source });
+    const batch = await decode(decoder, body, source);
     const rows = rowsOf(batch).map((row) => ({ ...row, bytes: row.bytes.toString() }));
     return {
       ...batch,
@@ -133,28 +121,7 @@ describe('nesting deeper than the stack allows', () => {
   });
 });
 
-describe('the queue of the thread', () => {
-  test('refuses a body while it is full, which it is until a batch is stored', async () => {
-    const decoder = openThreaded({ queueBytesMax: 10 });
-    const stored = Promise.withResolvers<void>();
-    const used = Promise.withResolvers<void>();
-    const first = decode(decoder, ['[{"id":"1"}]', 'json'], {
-      async use() {
-        used.resolve();
-        await stored.promise;
-      },
-    });
-    await used.promise;
-    await expect(decode(decoder, ['[]', 'json'])).rejects.toMatchObject({
-      code: 'overloaded',
-      retryAfterSeconds: 1,
-    });
-    stored.resolve();
-    await first;
-    await expect(decode(decoder, ['[{"id":"1"', 'json'])).rejects.toMatchObject({ code: 'invalid_request' });
-    await decode(decoder, ['[{"id":"2"}]', 'json']);
-  });
-
+describe('the thread', () => {
   test('goes on after a body that takes more memory than there is, which is 413', async () => {
     const decoder = openThreaded({ threadMemoryMbMax: 48 });
     const bomb = Buffer.from(`[${'{},'.repeat(2_000_000)}{}]`);
