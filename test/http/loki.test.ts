@@ -36,6 +36,13 @@ const pushProtobuf = (streams: object[], headers: Record<string, string> = {}) =
   return push(new Uint8Array(compressSync(Buffer.from(bytes))), { ...PROTOBUF, ...headers });
 };
 
+/** A block whose head says so many bytes more than it has. */
+function lyingSnappy(more: number) {
+  const block = new Uint8Array(compressSync(Buffer.from('some text that is no push request')));
+  block[0] = (block[0] ?? 0) + more;
+  return block;
+}
+
 describe('a push to Loki', () => {
   test('of JSON is stored with labels and structured metadata, to the microsecond', async () => {
     const project = newProject();
@@ -82,6 +89,8 @@ describe('a push to Loki', () => {
 
   test.each([
     ['bytes that are not Snappy', new Uint8Array([5, 0xfc, 0xfa, 255, 255, 255]), PROTOBUF, 400, /Snappy/],
+    ['Snappy of more than it says', lyingSnappy(-1), PROTOBUF, 400, /Snappy/],
+    ['Snappy of less than it says', lyingSnappy(1), PROTOBUF, 400, /Snappy/],
     ['Snappy of 4 GB, as it says', new Uint8Array([255, 255, 255, 255, 15, 0]), PROTOBUF, 400, /Snappy/],
   ] as const)('of %s is rejected in text', async (_, body, headers, status, message) => {
     const answer = await push(body, headers);

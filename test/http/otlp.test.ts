@@ -173,3 +173,16 @@ describe('the answer', () => {
     expect(decoded).toEqual({ partialSuccess: { rejectedLogRecords: '2', errorMessage: reason } });
   });
 });
+
+test('a text of protobuf that is not UTF-8 is stored, repaired, and the other records as they are', async () => {
+  const attributes = [{ key: 'tailrace.project', value: text('repaired-otlp') }];
+  const request = requestOf([
+    { timeUnixNano: nanos(), body: text('bad line'), attributes },
+    { timeUnixNano: nanos(), body: text('gööd'), attributes },
+  ]);
+  const bytes = Buffer.from(toProtobuf(request));
+  bytes[bytes.indexOf('bad line')] = 0xff;
+  const headers = { 'content-type': PROTOBUF, 'x-api-key': PUBLIC_KEY };
+  const answer = await post(url, '/v1/logs', new Uint8Array(bytes), headers);
+  expect([answer.status, answer.headers.get('x-events-repaired')]).toEqual([200, '1']);
+});

@@ -1,11 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { writeHeader } from '../../src/lib/network.ts';
-import { isRefusal } from '../../trial/fuzz/refusal.ts';
 import { type TrialEvent, WIRES, type Wire } from '../../trial/wire.ts';
-import type { HttpAnswer } from '../support/http.ts';
 import { type Body, post } from '../support/ingest.ts';
-import { PROTOCOL_BODY_BYTES_MAX, PROTOCOL_PROJECT, shareProtocolService } from '../support/protocols.ts';
+import {
+  expectRefusal,
+  PROTOCOL_BODY_BYTES_MAX,
+  PROTOCOL_PROJECT,
+  shareProtocolService,
+} from '../support/protocols.ts';
 import { PUBLIC_KEY } from '../support/service.ts';
 import { newProject } from '../support/shared-service.ts';
 
@@ -23,9 +26,62 @@ const event = (project: string, id = 'x', timeMs = clock.now, message = ''): Tri
   ...{ id, timeMs, project, message, metadata: { status: 200 } },
 });
 
-function expectRefusal({ path }: Wire, { status, text }: HttpAnswer, ours: number): void {
-  expect([status, text, isRefusal(path, status, text)]).toEqual([ours, expect.any(String), true]);
-}
+const now = clock.now;
+const DAY_MS = 86_400_000;
+/** Out of range, or no times, in every protocol. */
+const NEVER: [unknown, boolean][] = ['never', '-1', '', `${now + 7_200_000}000000`].map((time) => [
+  time,
+  false,
+]);
+const NANOS: [unknown, boolean][] = [
+  [`${now}000000`, true],
+  [`${now - 91 * DAY_MS}000000`, false],
+];
+/** Texts of Loki's times may have any unit; OTLP knows nanoseconds only, and that none is known. */
+const TIMES: Readonly<Record<Name, readonly [time: unknown, isStored: boolean][]>> = {
+  loki: [...NANOS, ...NEVER, [`${now}`, true], [`${now}000`, true], [`${now / 1_000}`, true], [now, true]],
+  elasticsearch: [
+    ...[...NANOS, ...NEVER.filter(([time]) => time !== '')],
+    ...[now, `${now}`, now * 1_000, now / 1_000, new Date(now).toISOString(), null].map(
+      (time): [unknown, boolean] => [time, true],
+    ),
+  ],
+  otlp: [...NANOS, ...NEVER.filter(([time]) => time !== ''), ['0', true], ['', true], [`${now}`, false]],
+};
+const bulk = (...documents: object[]) =>
+  documents.map((one) => `{"create":{}}\n${JSON.stringify(one)}\n`).join('');
+const records = (...all: object[]) =>
+  JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: all }] }] });
+const attribute = (key: string, value: object) => ({ key, value });
+const ofProject = (project: string) => attribute('tailrace.project', { stringValue: project });
+const WITH_TIME: Readonly<Record<Name, (project: string, time: unknown) => string>> = {
+  loki: (project, time) => JSON.stringify({ streams: [{ stream: { project }, values: [[time, 'x']] }] }),
+  elasticsearch: (project, time) => bulk({ '@timestamp': time, project }),
+  otlp: (project, time) => records({ timeUnixNano: time, attributes: [ofProject(project)] }),
+};
+const DEEP_LEVELS = 120;
+const nest = (levels: number, wrap: (inner: object) => object) =>
+  Array.from({ length: levels }).reduce<object>(wrap, {});
+const WITH_DEEP: Readonly<Record<Name, (project: string, levels: number) => string>> = {
+  loki(project, levels) {
+    const deep = { a: nest(levels, (a) => ({ a })) };
+    const values = [
+      [`${now}`, 'deep', deep],
+      [`${now}`, 'good'],
+    ];
+    return JSON.stringify({ streams: [{ stream: { project }, values }] });
+  },
+  elasticsearch: (project, levels) =>
+    bulk({ project, a: nest(levels, (a) => ({ a })) }, { project, message: 'good' }),
+  otlp(project, levels) {
+    const deep = nest(levels, (value) => ({ kvlistValue: { values: [attribute('a', value)] } }));
+    const attributes = [ofProject(project)];
+    return records(
+      { attributes: [...attributes, attribute('a', deep)] },
+      { attributes, body: { stringValue: 'good' } },
+    );
+  },
+};
 
 describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name, wire) => {
   const send = (body: Body, headers: Record<string, string> = {}) =>
@@ -33,6 +89,7 @@ describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name,
   const body = wire.write([event('none')]);
 
   test.each<[string, number, Body, Record<string, string>]>([
+    ['that it has no key', 401, body, { 'x-api-key': '' }],
     ['that its key is wrong', 401, body, { 'x-api-key': 'wrong' }],
     ['that its key has no scope for it', 403, body, { 'x-api-key': reader }],
     ['that there is no such source', 404, body, { 'x-source': 'no.such' }],
@@ -63,9 +120,26 @@ describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name,
       new Uint8Array(gzipSync(body).subarray(0, 20)),
       { 'content-encoding': 'gzip' },
     ],
+    ['that a body has a type of another protocol', 415, body, { 'content-type': 'text/csv' }],
     ['that a body is in an unknown encoding', 415, body, { 'content-encoding': 'lzma' }],
   ])('hears in its own form %s: %i', async (_, status, bytes, headers) => {
-    expectRefusal(wire, await send(bytes, headers), status);
+    expectRefusal(name, await send(bytes, headers), status);
+  });
+
+  test.each(TIMES[name])('with the time %j has its event stored: %j', async (time, isStored) => {
+    const project = newProject();
+    const answer = await send(WITH_TIME[name](project, time));
+    expect(answer.status).toBe(isStored ? wire.ok : IN_PART[name]);
+    const columns = 'toUnixTimestamp64Milli(timestamp) AS at';
+    expect(await rows(project, { columns })).toEqual(isStored ? [{ at: clock.now }] : []);
+    if (!isStored) expect(answer.text).toMatch(/timestamp|older than|levels|is not \[/);
+  });
+
+  test('has an event that is too deep rejected, and the one beside it stored', async () => {
+    const project = newProject();
+    const answer = await send(WITH_DEEP[name](project, DEEP_LEVELS));
+    expect(answer.status).toBe(IN_PART[name]);
+    expect(await rows(project)).toMatchObject([{ event_message: 'good' }]);
   });
 
   test('has the good events of a batch stored beside the bad ones', async () => {
@@ -96,7 +170,7 @@ describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name,
         expect.stringContaining('but the key sends for'),
       ]);
     }
-    expectRefusal(wire, await send(body, { ...headers, 'x-project': other }), 403);
+    expectRefusal(name, await send(body, { ...headers, 'x-project': other }), 403);
     expect([(await rows(own)).length, (await rows(other)).length]).toEqual([1, 0]);
   });
 
@@ -109,7 +183,7 @@ describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name,
     expect(answer.status).toBe(IN_PART[name]);
     expect(answer.text).toContain('belongs to no source that this key may send to');
     expect((await send(one, { ...headers, 'x-source': 'gateway.logs' })).status).toBe(wire.ok);
-    expectRefusal(wire, await send(one, { ...headers, 'x-source': 'logs' }), 403);
+    expectRefusal(name, await send(one, { ...headers, 'x-source': 'logs' }), 403);
     const tables = await Promise.all(['gateway_logs', 'logs'].map((table) => rows(project, { table })));
     expect(tables.map(({ length }) => length)).toEqual([1, 0]);
   });

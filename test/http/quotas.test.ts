@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { WIRES } from '../../trial/wire.ts';
 import { expectError, get, readMetric } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
+import { expectRefusal } from '../support/protocols.ts';
 import { PRIVATE_KEY, PUBLIC_KEY, startTestService, temporaryFolder } from '../support/service.ts';
 
 const DAY_MS = 86_400_000;
@@ -53,6 +55,11 @@ describe('a quota', () => {
     });
     const { items } = JSON.parse(bulk.text) as { items: { create: { status: number } }[] };
     expect(items.map(({ create }) => create.status)).toEqual([429, 201]);
+    const one = { id: 'x', timeMs: START, project: 'busy', message: '', metadata: {} };
+    for (const [name, { path, type, write }] of Object.entries(WIRES)) {
+      const headers = { 'x-api-key': PUBLIC_KEY, 'content-type': type };
+      expectRefusal(name as keyof typeof WIRES, await post(url, path, write([one]), headers), 429);
+    }
     clock.now = START + DAY_MS;
     expect((await send([event('busy')])).status).toBe(200);
     clock.now = START;

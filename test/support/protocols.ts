@@ -1,6 +1,9 @@
 import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { trusted } from '../../src/sql/sql.ts';
+import type { WIRES } from '../../trial/wire.ts';
+import type { HttpAnswer } from './http.ts';
 import { startTestService, temporaryFolder } from './service.ts';
 
 /** A source that accepts events of the label `gateway`, or of an index that begins so. */
@@ -17,6 +20,31 @@ accepts:
 columns:
   status: { type: integer, path: metadata.status, description: HTTP status }
 `;
+
+/** How the senders of each protocol read a failure. */
+const FORMS: Readonly<Record<keyof typeof WIRES, (answer: HttpAnswer) => void>> = {
+  loki({ headers, text }) {
+    expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(text).toMatch(/^[^{\n]+$/);
+  },
+  elasticsearch({ status, headers, text }) {
+    expect(headers.get('x-elastic-product')).toBe('Elasticsearch');
+    const reason = { type: expect.any(String), reason: expect.any(String) };
+    expect(JSON.parse(text)).toEqual({ status, error: { ...reason, root_cause: [reason] } });
+  },
+  otlp({ text }) {
+    expect(JSON.parse(text)).toMatchObject({
+      error: { code: expect.any(String), message: expect.any(String) },
+    });
+  },
+};
+
+/** Expects a failure of the whole request as the senders of a protocol read it. */
+export function expectRefusal(name: keyof typeof WIRES, answer: HttpAnswer, status: number): void {
+  expect([answer.status, answer.text]).toEqual([status, expect.any(String)]);
+  FORMS[name](answer);
+  if ([429, 503].includes(status)) expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+}
 
 /** A service with the shipped sources and `gateway.logs`. */
 export async function startProtocolService(env: Readonly<Record<string, string>> = {}) {
