@@ -40,7 +40,7 @@ export function writePartsOfRank(
   column: WriteColumn,
 ): { readonly text: string; readonly status: string } {
   return {
-    text: rule?.column === undefined ? "''" : writeLower(column(rule.column)),
+    text: rule?.column === undefined ? "''" : column(rule.column),
     status: rule?.status === undefined ? 'toUInt8(0)' : ofStatus(rule, column(rule.status), LEVEL_RANKS),
   };
 }
@@ -50,7 +50,7 @@ export function writePartsOfRank(
  * to analyse.
  */
 export function joinPartsOfRank(text: string, status: string): string {
-  return `coalesce(nullIf(${ofLower(text, LEVEL_RANKS)}, 0), ${status})`;
+  return `coalesce(nullIf(${ofLower(writeLower(text), LEVEL_RANKS)}, 0), ${status})`;
 }
 
 /**

@@ -108,10 +108,12 @@ export function listColumns({ by, name, measure, top }: Histogram): ResultColumn
 }
 
 // The field may have any name but these, since `#` is not allowed in names.
+const TIME = '`#time`';
 const SLOT = '`#slot`';
 const FOUND = '`#value`';
 const RAW = '`#raw`';
 const EVENTS = '`#events`';
+const MEASURED = '`#measured`';
 const STATE = '`#state`';
 const SERIES = '`#series`';
 const OTHER = '`#other`';
@@ -130,50 +132,50 @@ function describeMeasure({ name, field }: Measure): ResultColumn {
 function writeHistogram(scope: SearchScope, histogram: Histogram): WriteSearch {
   const { name, measure, top } = histogram;
   return (value) => {
-    const { start, width, arms } = writeSlots(scope, histogram, value);
+    const start = `toUnixTimestamp64Micro(toDateTime64(${value(SEARCH_FROM)}, 6, 'UTC'))`;
+    const width = `CAST(${value(SEARCH_WIDTH)}, 'Int64')`;
+    const slot = `intDiv(toUnixTimestamp64Micro(${TIME}) - ${start}, ${width})`;
+    const slots = `SELECT ${slot} AS ${SLOT}, ${writeCounts(scope, histogram, value)} GROUP BY ${SLOT}, ${RAW}`;
     const items = [
       `${start} + ${SLOT} * ${width} AS timestamp`,
       `${SERIES} AS \`${name}\``,
       `sum(${PART}) AS count`,
-      ...(measure === undefined ? [] : [`${writeMerged(measure, STATE)} AS \`${VALUE_COLUMN}\``]),
+      ...(measure === undefined ? [] : [`${writeAggregate(measure, 'Merge', STATE)} AS \`${VALUE_COLUMN}\``]),
       ...(top === undefined ? [] : [`CAST(${OTHER}, 'Bool') AS \`${OTHER_COLUMN}\``]),
     ];
     const isOfNumbers = measure !== undefined && AGGREGATES[measure.name].isOfNumbers;
-    return `SELECT ${items.join(', ')} FROM (${writeAllSeries(histogram, arms)})
-GROUP BY ${SLOT}, ${SERIES}, ${OTHER}${isOfNumbers ? ` HAVING isNotNull(${writeMerged(measure, STATE)})` : ''}
+    return `SELECT ${items.join(', ')} FROM (${writeAllSeries(histogram, slots)})
+GROUP BY ${SLOT}, ${SERIES}, ${OTHER}${isOfNumbers ? ` HAVING isNotNull(${writeAggregate(measure, 'Merge', STATE)})` : ''}
 ORDER BY ${SLOT}, ${OTHER}, ${SERIES}`;
   };
 }
 
-/** Writes the counts of each source by time bucket and value. */
-function writeSlots(scope: SearchScope, { by, measure }: Histogram, value: Value) {
-  const start = `toUnixTimestamp64Micro(toDateTime64(${value(SEARCH_FROM)}, 6, 'UTC'))`;
-  const width = `CAST(${value(SEARCH_WIDTH)}, 'Int64')`;
-  const slot = `intDiv(toUnixTimestamp64Micro(${column('timestamp')}) - ${start}, ${width})`;
-  const state = (fields: Fields) =>
-    measure === undefined ? '' : `, ${writeState(measure, fields)} AS ${STATE}`;
+/**
+ * Writes the counts by value. They are counted once for all sources: to count each source first takes the engine longer
+ * to plan than it saves.
+ */
+function writeCounts(scope: SearchScope, { by, measure }: Histogram, value: Value): string {
   const arms = writeArms(scope, value, {
     bounds: [SEARCH_FROM, SEARCH_UNTIL],
-    select: (fields) =>
-      `${slot} AS ${SLOT}, ${writeFieldValue(fields.find(by))} AS ${FOUND}, count() AS ${EVENTS}${state(fields)}`,
-    end: `GROUP BY ${SLOT}, ${FOUND}`,
+    select: (fields) => {
+      const measured = measure === undefined ? '' : `, ${writeTyped(measure, fields)} AS ${MEASURED}`;
+      return `${column('timestamp')} AS ${TIME}, ${writeFieldValue(fields.find(by))} AS ${RAW}${measured}`;
+    },
   });
-  return { start, width, arms };
+  const found = isLevel(by) ? writeLevelName(RAW) : RAW;
+  const state = measure === undefined ? '' : `, ${writeAggregate(measure, 'State', MEASURED)} AS ${STATE}`;
+  return `${found} AS ${FOUND}, count() AS ${EVENTS}${state} FROM (\n${arms}\n)`;
 }
 
 /** Writes the series of each count. */
-function writeAllSeries({ by, measure, top }: Histogram, arms: string): string {
+function writeAllSeries({ by, measure, top }: Histogram, slots: string): string {
   const state = measure === undefined ? '' : `, ${STATE}`;
-  const found = isLevel(by)
-    ? `SELECT ${SLOT}, ${writeLevelName(RAW)} AS ${FOUND}, ${EVENTS}${state} FROM (SELECT * EXCEPT ` +
-      `${FOUND}, ${FOUND} AS ${RAW} FROM (\n${arms}\n))`
-    : arms;
   const isWhole = isLevel(by) && top === undefined; // there are few levels
   if (isWhole)
-    return `SELECT ${SLOT}, ${FOUND} AS ${SERIES}, 0 AS ${OTHER}, ${EVENTS} AS ${PART}${state} FROM (${found})`;
+    return `SELECT ${SLOT}, ${FOUND} AS ${SERIES}, 0 AS ${OTHER}, ${EVENTS} AS ${PART}${state} FROM (${slots})`;
   const totals =
     `SELECT *, if(isNull(${FOUND}), 0, sum(${EVENTS}) OVER (PARTITION BY ${FOUND})) AS ${TOTAL} ` +
-    `FROM (\n${found}\n)`;
+    `FROM (${slots})`;
   const ranked = `SELECT *, dense_rank() OVER (ORDER BY ${TOTAL} DESC, ${FOUND} ASC) AS ${RANK} FROM (${totals})`;
   const isKept = `isNull(${FOUND}) OR ${RANK} <= ${top ?? SERIES_MAX}`;
   const rest = top === undefined ? `'${OTHER_VALUES}'` : 'NULL';
@@ -234,14 +236,10 @@ const reject = (message: string) => invalidParameters([{ parameter: MEASURE_PARA
 const isMeasure = (name: string): name is MeasureName => Object.hasOwn(AGGREGATES, name);
 const show = (text: string) => JSON.stringify(text.slice(0, CHARS_SHOWN_MAX));
 
-/**
- * Writes the state of a measure in the SELECT of a source: of the same type for all sources, in which a field may have
- * different types.
- */
-function writeState(measure: Measure, fields: Fields): string {
-  const { call, parameter, isOfNumbers } = AGGREGATES[measure.name];
-  const type = isOfNumbers ? 'Float64' : 'String';
-  return `${call}State${parameter}(CAST(${writeMeasured(measure, fields)}, 'Nullable(${type})'))`;
+/** Writes what is measured of an event, of the same type for all sources, in which a field may have different types. */
+function writeTyped(measure: Measure, fields: Fields): string {
+  const type = AGGREGATES[measure.name].isOfNumbers ? 'Float64' : 'String';
+  return `CAST(${writeMeasured(measure, fields)}, 'Nullable(${type})')`;
 }
 
 /** Writes what is measured of an event: a text, or a number, NULL for a text that is not one as JSON writes it. */
@@ -255,10 +253,10 @@ export function writeMeasured({ name, field }: Measure, fields: Fields): string 
     : "CAST(NULL, 'Nullable(Float64)')";
 }
 
-/** Writes the measure of states together: NULL without a number. */
-function writeMerged({ name }: Measure, state: string): string {
+/** Writes the state of a measure from its values, or the measure, NULL without a number, from its states. */
+function writeAggregate({ name }: Measure, kind: 'State' | 'Merge', argument: string): string {
   const { call, parameter } = AGGREGATES[name];
-  return `${call}Merge${parameter}(${state})`;
+  return `${call}${kind}${parameter}(${argument})`;
 }
 
 /** Says to a caller that gets no rows that no value was a number. */

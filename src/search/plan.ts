@@ -121,16 +121,16 @@ LIMIT ${size}${offset}`;
 
 const NOTHING = writeValue('');
 const ORDER = ['timestamp', 'id', 'project'];
-// The order of equal rows, which has to be the same in the query for each page. Merges change neither: a merged part
-// keeps its lowest number, and the engine keeps the order of its rows.
-const STORED = ['`#insert`', '`#row`'];
+// The order of equal rows, which has to be the same in the query for each page: that of the parts, then that within one.
+// The engine lists the parts of a day by their first insert. Merges change neither.
+const STORED = ['`#part`', '`#row`'];
 
-/** Writes where a row was stored: number of the insert, and of the row in its part. Unknown for an existing table. */
+/** Writes where a row is stored: rows of the parts before its own, and of its part before it. Unknown for an existing table. */
 function writeStored(source: Source): string {
-  const [insert, row] = isManaged(source)
-    ? [`toUInt64(splitByChar('_', ${column('_part')})[2])`, column('_part_offset')]
+  const places = isManaged(source)
+    ? [column('_part_starting_offset'), column('_part_offset')]
     : ['toUInt64(0)', 'toUInt64(0)'];
-  return `${insert} AS ${STORED[0]}, ${row} AS ${STORED[1]}`;
+  return places.map((place, i) => `${place} AS ${STORED[i]}`).join(', ');
 }
 
 /** Writes the parts of an event's level, of which `ROW_ITEMS` computes it once for all sources. */
@@ -162,27 +162,21 @@ function writeAfterCursor(source: string, value: Value): string {
 
 // Names that no field has, since `#` is not allowed in names.
 const VALUE = '`#value`';
-const EVENTS = '`#events`';
 const SERIES = '`#series`';
 const PART = '`#part`';
 
 /** Writes the most frequent values of a field, without events that have none. */
 function writeValues(scope: SearchScope, field: SearchField): WriteSearch {
-  // Of other fields than the level there are too many values for a source to count them first.
-  const [own, end, count] = isLevel(field)
-    ? [`, count() AS ${EVENTS}`, `GROUP BY ${VALUE}`, `sum(${EVENTS})`]
-    : ['', '', 'count()'];
   const [shown, exists] = isLevel(field)
     ? [writeLevelName(VALUE), `${VALUE} > 0`]
     : [VALUE, `${VALUE} IS NOT NULL`];
   return (value) => {
     const arms = writeArms(scope, value, {
       bounds: [SEARCH_FROM, SEARCH_UNTIL],
-      select: (fields) => `${writeFieldValue(fields.find(field))} AS ${VALUE}${own}`,
-      end,
+      select: (fields) => `${writeFieldValue(fields.find(field))} AS ${VALUE}`,
     });
     return `SELECT ${SERIES} AS value, ${PART} AS count
-FROM (SELECT ${shown} AS ${SERIES}, ${count} AS ${PART} FROM (\n${arms}\n) WHERE ${exists} GROUP BY ${VALUE})
+FROM (SELECT ${shown} AS ${SERIES}, count() AS ${PART} FROM (\n${arms}\n) WHERE ${exists} GROUP BY ${VALUE})
 ORDER BY count DESC, value LIMIT ${VALUES_MAX}`;
   };
 }
