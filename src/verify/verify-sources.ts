@@ -5,7 +5,7 @@ import { externalName, selectExternal } from '../engine/schema.ts';
 import { tableColumns } from '../engine/table.ts';
 import { type Fault, TailraceError } from '../errors.ts';
 import { clause, givenNameOf, nameOf, parseQueryTree, readSyntaxTree, walk } from '../sandbox/syntax-tree.ts';
-import { trusted, writeValue } from '../sql/sql.ts';
+import { sql, trusted, writeValue } from '../sql/sql.ts';
 import { findDisallowedSyntax } from './disallowed-syntax.ts';
 import { engineMessage } from './engine-fault.ts';
 import { bareType } from './verify.ts';
@@ -98,7 +98,8 @@ function findWrong(type: string, name: string, columnType: ColumnType | undefine
 export async function verifyRollups(engine: Engine, sources: readonly Source[]): Promise<Fault[]> {
   const faults: Fault[] = [];
   const withRollup = sources.filter(({ rollup }) => rollup !== undefined);
-  const changing = withRollup.length > 0 ? await readChangingFunctions(engine) : new Set<string>();
+  const texts = withRollup.flatMap(({ rollup }) => rollup?.values ?? []).map(({ sql }) => sql);
+  const changing = await readChangingFunctions(engine, texts);
   for (const source of withRollup) {
     const known = faults.length;
     const check = async (find: (sql: string) => Promise<string | undefined>) => {
@@ -196,10 +197,14 @@ async function findDisallowed(
   return undefined;
 }
 
-async function readChangingFunctions(engine: Engine): Promise<ReadonlySet<string>> {
+/** Returns those of the functions in texts. */
+async function readChangingFunctions(engine: Engine, texts: readonly string[]): Promise<ReadonlySet<string>> {
+  const words = texts.flatMap((text) => text.toLowerCase().match(/\w+/g) ?? []);
+  if (words.length === 0) return new Set();
   // Versions of the engine differ in the name of the column.
   const rows = await engine.inspect(
-    "SELECT lower(name) AS function, COLUMNS('^(is_)?deterministic$') FROM system.functions",
+    sql`SELECT lower(name) AS function, COLUMNS('^(is_)?deterministic$') FROM system.functions
+      WHERE lower(name) IN (${[...new Set(words)]})`,
   );
   const changing = rows.filter((row) => (row['deterministic'] ?? row['is_deterministic']) === 0);
   return new Set([...changing.map((row) => String(row['function'])), 'arrayjoin', 'unnest']);
