@@ -38,40 +38,20 @@ export function formatTable(
   return lines.map((line) => line.map(pad).join('  ').trimEnd()).join('\n');
 }
 
-export interface Progress {
-  /** @param done of the total @param note further text, such as a rate */
-  update(done: number, note: string): void;
-  /** Prints a lasting line. */
-  log(line: string): void;
-  stop(): void;
-}
-
 const LINE_EVERY_MS = 5_000;
-const TERMINAL_EVERY_MS = 200;
-const CLEAR_LINE = '\r\u001b[K';
 
 /**
- * Shows progress on standard error: in one line of a terminal, in a line every few seconds elsewhere.
+ * Returns a function that prints progress on standard error, a line every few seconds.
  *
  * @param total the final value of `done`; 0 if unknown
  */
-export function createProgress(label: string, total: number): Progress {
-  const { stderr } = process;
-  const [everyMs, clear, end] = stderr.isTTY
-    ? [TERMINAL_EVERY_MS, CLEAR_LINE, '']
-    : [LINE_EVERY_MS, '', '\n'];
+export function createProgress(label: string, total: number): (done: number, note: string) => void {
   let lastMs = Date.now();
-  return {
-    update(done, note) {
-      if (Date.now() - lastMs < everyMs) return;
-      lastMs = Date.now();
-      const percent = total > 0 ? ` ${Math.floor((100 * done) / total)}%` : '';
-      stderr.write(`${clear}${label}${percent} ${note}${end}`);
-    },
-    log: (line) => void stderr.write(`${clear}${line}\n`),
-    stop() {
-      if (clear !== '') stderr.write(clear);
-    },
+  return (done, note) => {
+    if (Date.now() - lastMs < LINE_EVERY_MS) return;
+    lastMs = Date.now();
+    const percent = total > 0 ? ` ${Math.floor((100 * done) / total)}%` : '';
+    process.stderr.write(`${label}${percent} ${note}\n`);
   };
 }
 
@@ -110,4 +90,11 @@ export function parseDuration(text: string): number | undefined {
   const match = /^(\d{1,6})([smhd])$/.exec(text);
   const unit = UNITS_MS[match?.[2] ?? ''];
   return unit === undefined ? undefined : Number(match?.[1]) * unit;
+}
+
+/** Parses an option that is a duration above 0. */
+export function durationOption(text: string): number {
+  const ms = parseDuration(text) ?? 0;
+  if (ms === 0) throw new InvalidArgumentError('It must be a time such as 90d, 12h or 30m.');
+  return ms;
 }

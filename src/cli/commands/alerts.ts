@@ -1,9 +1,17 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { oneLine } from '../../alerts/text.ts';
 import { InputError, StoppedError } from '../../errors.ts';
 import type { AlertReplayView, AlertTestView, AlertView, SilenceView } from '../../management/alert-view.ts';
 import { stopSignal } from '../environment.ts';
-import { formatCounted, formatMinute, formatTable, parseDuration, toPrintable } from '../format.ts';
+import {
+  durationOption,
+  formatCounted,
+  formatMinute,
+  formatTable,
+  parseDuration,
+  parsePair,
+  toPrintable,
+} from '../format.ts';
 import { findStore, getLocalService } from '../local-service.ts';
 import { addRemoteOptions, callRemote, findRemote, type RemoteCall, type RemoteOptions } from '../remote.ts';
 
@@ -29,7 +37,7 @@ export function alertsCommand(): Command {
         'alert would have fired.',
     )
     .argument('<name>', 'name or UUID of the alert')
-    .option('--since <duration>', 'evaluate it over the time before now, such as 7d', duration)
+    .option('--since <duration>', 'evaluate it over the time before now, such as 7d', durationOption)
     .action(tryAlert);
   const about = 'a running service; default: that of the data directory';
   addRemoteOptions(lists, about, 'query');
@@ -56,7 +64,7 @@ async function list(at: RemoteOptions): Promise<void> {
 interface SilenceOptions extends RemoteOptions {
   readonly until?: string;
   readonly comment?: string;
-  readonly label?: Readonly<Record<string, string>>;
+  readonly label?: Labels;
   readonly end?: boolean;
 }
 
@@ -88,18 +96,15 @@ async function endSilences(at: RemoteOptions, path: string, name: string): Promi
   process.stdout.write(`${formatCounted(silences.length, 'silence')} of ${name} ended\n`);
 }
 
-function nameLabels(labels: Readonly<Record<string, string>>): string {
+function nameLabels(labels: Labels): string {
   const named = nameInstances([labels]);
   return named === '' ? '' : ` for ${named}`;
 }
 
-function collectLabel(
-  text: string,
-  labels: Readonly<Record<string, string>> = {},
-): Readonly<Record<string, string>> {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined || value === undefined)
-    throw new InvalidArgumentError('It must be such as path=/orders.');
+type Labels = Readonly<Record<string, string>>;
+
+function collectLabel(text: string, labels: Labels = {}): Labels {
+  const [name, value] = parsePair(text);
   return { ...labels, [name]: value };
 }
 
@@ -156,7 +161,7 @@ function describeReplay(played: AlertReplayView): string[] {
   return [...sent, counts.join(', '), ...(failures === 0 ? [] : [failed])];
 }
 
-function nameInstances(labels: readonly Readonly<Record<string, string>>[]): string {
+function nameInstances(labels: readonly Labels[]): string {
   const named = labels.filter((one) => Object.keys(one).length > 0);
   const names = named.slice(0, NAMED_MAX).map((one) =>
     Object.entries(one)
@@ -169,11 +174,4 @@ function nameInstances(labels: readonly Readonly<Record<string, string>>[]): str
 
 function printLines(lines: readonly string[]): void {
   process.stdout.write(`${lines.map(toPrintable).join('\n')}\n`);
-}
-
-function duration(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === undefined || ms === 0)
-    throw new InvalidArgumentError('It must be a duration, such as 7d or 12h.');
-  return ms;
 }

@@ -79,7 +79,7 @@ async function deleteEvents(service: Remote, request: Request, stop: AbortSignal
     let deletion = await start(service, { ...request, dry_run: false }, stop);
     while (deletion.state === 'running') {
       const { progress: at } = deletion;
-      if (at !== null) progress.update(0, `${at.source}: ${at.parts_left} parts to be rewritten`);
+      if (at !== null) progress(0, `${at.source}: ${at.parts_left} parts to be rewritten`);
       await wait(POLL_EVERY_MS, undefined, { signal: stop });
       const path = `/api/deletions/${deletion.id}`;
       deletion = (await callRemote(service, path, { signal: stop })) as DeletionView; // by its schema
@@ -91,7 +91,5 @@ async function deleteEvents(service: Remote, request: Request, stop: AbortSignal
     throw new StoppedError(
       `stopped by ${stop.reason}; the engine continues to delete, and the same command waits for its end`,
     );
-  } finally {
-    progress.stop();
   }
 }

@@ -19,7 +19,7 @@ import {
 } from '../../keys/grant.ts';
 import { toKeyView } from '../../management/key-view.ts';
 import { withKeyring } from '../environment.ts';
-import { collect, formatMinute, formatTable, parseDuration, parsePair, wholeNumber } from '../format.ts';
+import { collect, durationOption, formatMinute, formatTable, parsePair, wholeNumber } from '../format.ts';
 import { readStoreConfig } from '../local-service.ts';
 
 export function keysCommand(): Command {
@@ -117,7 +117,7 @@ function addKeyOptions(command: Command): Command {
     .option('--endpoint <name>', 'an endpoint that it may read; repeatable', collect)
     .option('--source <name>', 'a source that it may send to; repeatable', collect)
     .option('--pin <name=value>', 'the only value of a parameter; repeatable', collectPin)
-    .option('--expires <time>', 'time until it expires, such as 90d or 12h', parseExpiry)
+    .option('--expires <time>', 'time until it expires, such as 90d or 12h', durationOption)
     .option('--rate <n>', 'requests a second', parseRate)
     .option('--burst <n>', 'requests at once (default: twice the rate)', wholeNumber(1, PER_SECOND_MAX))
     .option('--description <text>', 'a note for people', parseDescription);
@@ -153,13 +153,6 @@ function parseScopes(text: string): Scope[] {
   const scopes = text.split(',').map((scope) => scope.trim());
   if (scopes.every(isScope)) return [...new Set(scopes)];
   throw new InvalidArgumentError(`It must have only ${SCOPES.join(', ')}, joined by commas.`);
-}
-
-function parseExpiry(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === undefined || ms === 0)
-    throw new InvalidArgumentError('It must be a time such as 90d, 12h or 30m.');
-  return ms;
 }
 
 function parseRate(text: string): number {

@@ -95,18 +95,18 @@ async function loadFile(shared: Load, input: OpenInput): Promise<LoadProgress & 
   let repaired = 0;
   const onRejected = (line: number, reason: string) => {
     rejected++;
-    progress.log(`${name}:${line}: ${reason}`);
+    log(`${name}:${line}: ${reason}`);
   };
   const { service, source } = shared;
   const sink =
     service === undefined
-      ? await openDryRun(source, { config, onRejected, log: progress.log })
+      ? await openDryRun(source, { config, onRejected })
       : createRemoteSink({
           ...{ ...service, source, project: config.defaultProject, onRejected },
           onWithoutProject: shared.onWithoutProject,
           wait: async (ms) => void (await wait(ms, undefined, { signal })),
           onRetry: (reason, ms) =>
-            progress.log(`${service.url}: ${reason}; trying again in ${Math.ceil(ms / 1000)} s`),
+            log(`${service.url}: ${reason}; trying again in ${Math.ceil(ms / 1000)} s`),
         });
   const note = ({ stored }: LoadProgress) =>
     `${formatCounted(stored, 'event')}, ${rate(stored)}, ${formatCount(rejected)} ` +
@@ -119,10 +119,9 @@ async function loadFile(shared: Load, input: OpenInput): Promise<LoadProgress & 
       onRepaired: () => repaired++,
       onProgress(now) {
         last = now;
-        progress.update(input.done(now), note(now));
+        progress(input.done(now), note(now));
       },
     });
-    progress.update(total, note(done));
     process.stdout.write(`${name}: ${note(done)}\n`);
     if (repaired > 0)
       process.stderr.write(
@@ -131,9 +130,11 @@ async function loadFile(shared: Load, input: OpenInput): Promise<LoadProgress & 
     return { ...done, rejected };
   } catch (error) {
     throw input.explain(error, last);
-  } finally {
-    progress.stop();
   }
+}
+
+function log(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
 // Redacted events that are shown.
@@ -142,8 +143,6 @@ const SHOWN_MAX = 3;
 interface DryRunOptions {
   readonly config: Config;
   readonly onRejected: (line: number, reason: string) => void;
-  /** Prints a line. */
-  readonly log: (line: string) => void;
 }
 
 /**
@@ -152,7 +151,7 @@ interface DryRunOptions {
  *
  * @throws InputError with all faults of the definitions
  */
-async function openDryRun(name: string, { config, onRejected, log }: DryRunOptions): Promise<LineSink> {
+async function openDryRun(name: string, { config, onRejected }: DryRunOptions): Promise<LineSink> {
   const { definitions, faults } = await readDefinitions(config);
   refuseFaults([...faults, ...(await verifyFilters(definitions.sources))]);
   const source = rejectUnwritable(createRegistry(definitions).getSource(name));

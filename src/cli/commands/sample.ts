@@ -69,18 +69,8 @@ async function fill(core: Core, options: Options, signal: AbortSignal): Promise<
   const note = (stored: number) => `${formatCount(stored)} events, ${rate(stored)}`;
   process.stderr.write(`sample: storing ${formatCount(rows)} generated events of the last ${days} days\n`);
   const progress = createProgress('sample', rows);
-  const onProgress = (stored: number) => progress.update(stored, note(stored));
-  const { engine, registry } = core;
-  try {
-    const stored = await storeSample(engine, registry.sources.filter(isManaged), {
-      ...options,
-      end,
-      signal,
-      onProgress,
-    });
-    onProgress(stored);
-    return `${note(stored)}, are stored`;
-  } finally {
-    progress.stop();
-  }
+  const onProgress = (stored: number) => progress(stored, note(stored));
+  const sources = core.registry.sources.filter(isManaged);
+  const stored = await storeSample(core.engine, sources, { ...options, end, signal, onProgress });
+  return `${note(stored)}, are stored`;
 }
