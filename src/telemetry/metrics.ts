@@ -113,7 +113,6 @@ export function createMetrics(now: () => number) {
   registry.gauge('tailrace_connections_open', 'Open connections.', () => connections);
   return {
     registry,
-    contentType: registry.contentType,
     /** Returns all metrics in Prometheus' text format. */
     render: registry.render,
     ...createRequestMetrics(registry, counters, now),

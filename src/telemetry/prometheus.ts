@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import {
   type Counter,
   createCounter,
@@ -41,27 +40,9 @@ export type MetricRegistry = ReturnType<typeof createMetricRegistry>;
  * share no counts.
  */
 export function createMetricRegistry() {
-  const registry = new Registry();
-  // The registry asks every metric without an argument.
-  const shown = new AsyncLocalStorage<IsShown>();
-  collectDefaultMetrics({ register: registry }); // event loop delay, memory, garbage collection
-  // Gauges with the name of a counter, of which the same without `_total` has the parts.
-  for (const metric of registry.getMetricsAsArray())
-    if (metric instanceof Gauge && metric.name.endsWith('_total')) registry.removeSingleMetric(metric.name);
-
   const exposed: ExposedMetric[] = [];
-  function expose(exposedMetric: ExposedMetric): void {
-    const { name, help, type, read } = exposedMetric;
-    exposed.push(exposedMetric);
-    const metric = new Gauge({ name, help, registers: [registry] });
-    // prom-client does not count. Its registry renders the result of this method, which its types leave out.
-    const readShown = async () => {
-      const isShown = shown.getStore() ?? (() => true);
-      return { name, help, type, values: (await read()).filter(({ labels }) => isShown(labels)) };
-    };
-    Object.assign(metric, { getForPromString: readShown });
-  }
-
+  const expose = (metric: ExposedMetric) => void exposed.push(metric);
+  let loading: Promise<(isShown: IsShown) => Promise<string>> | undefined;
   return {
     expose,
     /** In the order of their definition, without those of the process; docs/metrics.md is generated from them. */
@@ -100,10 +81,37 @@ export function createMetricRegistry() {
       };
       expose({ name, help, type: 'gauge', read: readValues });
     },
-    contentType: registry.contentType,
-    /** @param isShown default: all */
-    render: (isShown: IsShown = () => true) => shown.run(isShown, () => registry.metrics()),
+    /** To be called once everything is exposed. @param isShown default: all */
+    async render(isShown: IsShown = () => true): Promise<string> {
+      loading ??= createRender(exposed);
+      return (await loading)(isShown);
+    },
   };
+}
+
+export const PROMETHEUS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+async function createRender(
+  exposed: readonly ExposedMetric[],
+): Promise<(isShown: IsShown) => Promise<string>> {
+  const { collectDefaultMetrics, Gauge, Registry } = await import('prom-client'); // loaded only if it is used
+  const registry = new Registry();
+  // The registry asks every metric without an argument.
+  const shown = new AsyncLocalStorage<IsShown>();
+  collectDefaultMetrics({ register: registry }); // event loop delay, memory, garbage collection
+  // Gauges with the name of a counter, of which the same without `_total` has the parts.
+  for (const metric of registry.getMetricsAsArray())
+    if (metric instanceof Gauge && metric.name.endsWith('_total')) registry.removeSingleMetric(metric.name);
+  for (const { name, help, type, read } of exposed) {
+    const metric = new Gauge({ name, help, registers: [registry] });
+    // prom-client does not count. Its registry renders the result of this method, which its types leave out.
+    const readShown = async () => {
+      const isShown = shown.getStore() ?? (() => true);
+      return { name, help, type, values: (await read()).filter(({ labels }) => isShown(labels)) };
+    };
+    Object.assign(metric, { getForPromString: readShown });
+  }
+  return (isShown) => shown.run(isShown, () => registry.metrics());
 }
 
 function toLabels(names: readonly string[], values: readonly string[]): Record<string, string> {

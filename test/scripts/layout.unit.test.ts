@@ -46,7 +46,7 @@ function findPackages(entry: string): string[] {
 
 test('a start loads only the packages that every service uses', () => {
   expect(findPackages('engine/process/main.ts')).toEqual(['chdb']);
-  const ofService = 'ajv commander fastify lru-cache pino prom-client typebox uuid yaml';
+  const ofService = 'ajv commander fastify lru-cache pino typebox uuid yaml';
   const ofFastify = '@fastify/accepts @fastify/cors @fastify/proxy-addr @fastify/static';
   expect(findPackages('cli/commands/serve.ts')).toEqual(`${ofFastify} ${ofService}`.split(' '));
 });

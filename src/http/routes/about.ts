@@ -8,6 +8,7 @@ import type { Notice } from '../../management/admin-view.ts';
 import { visibleEndpoints } from '../../management/definitions.ts';
 import { COMPRESS, chooseEncoding } from '../../serve/resolve.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
+import { PROMETHEUS_TYPE } from '../../telemetry/prometheus.ts';
 import { object, type Schema } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, type RouteGroup } from '../route.ts';
@@ -92,7 +93,7 @@ export const aboutRoutes: RouteGroup<AboutParts> = {
         200: { description: 'Metrics.', content: { 'text/plain': { schema: { type: 'string' } } } },
       },
       handle: async ({ metrics, registry }: AboutParts, request, reply) => {
-        reply.header('content-type', metrics.contentType);
+        reply.header('content-type', PROMETHEUS_TYPE);
         return await metrics.render(findShown(registry, getCaller(request)));
       },
     }),
