@@ -8,7 +8,20 @@ const ajv = new Ajv({
   useDefaults: true, // of query strings
 });
 
-/** Returns the check of values against a schema. It leaves its faults in `errors`. */
-export function compileSchema<T extends TSchema>(schema: T): ValidateFunction<Static<T>> {
-  return ajv.compile<Static<T>>(schema);
+/** Checks a value. Its faults are in `errors` until the next call. */
+export interface SchemaCheck<T> {
+  (value: unknown): value is T;
+  errors?: ValidateFunction['errors'];
+}
+
+/** Returns the check of values against a schema. It is compiled when it is first used: a start needs few of them. */
+export function compileSchema<T extends TSchema>(schema: T): SchemaCheck<Static<T>> {
+  let validate: ValidateFunction<Static<T>> | undefined;
+  const check: SchemaCheck<Static<T>> = (value): value is Static<T> => {
+    validate ??= ajv.compile<Static<T>>(schema);
+    const isValid = validate(value);
+    check.errors = validate.errors;
+    return isValid;
+  };
+  return check;
 }
