@@ -11,7 +11,10 @@ const COLUMNS = [
   { name: 'failures', type: 'integer', description: '', search: 'status:>=500' },
   { name: 'down', type: 'boolean', description: '', search: null },
 ] as EndpointView['columns'];
-const ENDPOINT = { name: 'failing.paths', description: 'Fails.', columns: COLUMNS } as EndpointView;
+const PARAMETERS = [{ name: 'project', required: true, default: '' }] as EndpointView['parameters'];
+const ENDPOINT = {
+  ...{ name: 'failing.paths', description: 'Fails.', columns: COLUMNS, parameters: PARAMETERS },
+} as EndpointView;
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 const iso = (ms: number) => new Date(ms).toISOString();
 
@@ -28,6 +31,7 @@ test('a new alert begins with a file that has no fault of its own, and names wha
   });
   for (const hint of ['# to: ops, on-call', '# per: [path, down]']) expect(text).toContain(hint);
   expect(text).not.toContain('unused');
+  expect(parse(newAlert(ENDPOINT, {}, served))).toMatchObject({ parameters: { project: '' } });
 });
 
 describe('the chart of an alert', () => {

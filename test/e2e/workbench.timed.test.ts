@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -18,8 +18,10 @@ cases:
 `,
 });
 await writeEveryType(definitions.path);
+const alerts = join(definitions.path, 'alerts');
+await mkdir(alerts);
 const { service, core, config, url, call, close } = await startTestService({
-  env: { ...definitions.env, TAILRACE_EDIT_ENDPOINTS: '1' },
+  env: { ...definitions.env, TAILRACE_EDIT_ENDPOINTS: '1', TAILRACE_ALERTS_DIR: alerts },
   runTests: (name, signal) => createEndpointTests(config)(name, signal),
 });
 await storeCanaries(core);
@@ -173,6 +175,39 @@ describe('saving', () => {
     await page.getByText('Saved as kept.alone-copy').waitFor();
     expect(await readFile(fileOf('kept.alone'), 'utf8')).toContain('-- theirs');
   });
+});
+
+test('a new alert on an endpoint is its file, which is saved; what others have saved meanwhile is loaded', async () => {
+  const page = await openBench('kept.alone', [409]);
+  await page.getByRole('main').getByRole('link', { name: 'Alert on this' }).click();
+  const editor = page.getByRole('textbox', { name: 'New file' });
+  await editor.waitFor();
+  await write(editor, (await textOf(editor)).replace('above: 0', 'above: x'));
+  await page.getByRole('list', { name: 'Faults' }).getByRole('button').first().waitFor();
+  await write(
+    editor,
+    (await textOf(editor)).replace('above: x', 'above: 5').replace('project: ""', 'project: p'),
+  );
+  await press(page, 'Save');
+  await page.getByRole('heading', { name: 'kept.alone', level: 1 }).waitFor();
+  const file = join(alerts, 'kept.alone.yaml');
+  const saved = await readFile(file, 'utf8');
+  expect(saved).toMatch(/^id: [\da-f-]{36}\n[\s\S]*column: n\n {2}above: 5\n/);
+
+  await page.goto(`${url}/workbench/alert?name=kept.alone`);
+  const stored = page.getByRole('textbox', { name: 'File of kept.alone' });
+  await stored.waitFor();
+  await writeFile(file, saved.replace('above: 5', 'above: 7'));
+  await write(stored, saved.replace('above: 5', 'above: 6'));
+  await press(page, 'Save');
+  await page
+    .getByRole('region', { name: 'Differences in kept.alone.yaml' })
+    .locator('del')
+    .getByText('above: 7')
+    .waitFor();
+  await press(page, 'Load theirs');
+  await expect.poll(() => textOf(stored)).toContain('above: 7');
+  await page.getByText('Not saved.').waitFor({ state: 'detached' });
 });
 
 describe('the form of an endpoint', () => {

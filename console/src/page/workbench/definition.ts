@@ -127,11 +127,15 @@ export function newAlert(
   { taken, receivers }: Served,
 ): string {
   const { name = 'my.endpoint', description = 'What it is about.', columns = [] } = endpoint ?? {};
+  const required = endpoint?.parameters.filter((one) => one.required && one.default === '') ?? [];
   const values = columns.filter((column) => column.name !== 'timestamp' && column.type !== 'json');
   const numbers = values.filter(({ type }) => NUMERIC.includes(type)).map((column) => column.name);
   const labels = values.filter(({ type }) => !NUMERIC.includes(type)).map((column) => column.name);
   const [column] = numbers;
-  const given = Object.entries(parameters).filter(([, value]) => value !== '');
+  const given = [
+    ...required.map((one) => [one.name, '']),
+    ...Object.entries(parameters).filter(([, value]) => value !== ''),
+  ];
   const text = stringify(
     {
       ...{ name: findFree(name, taken), description, endpoint: name },
