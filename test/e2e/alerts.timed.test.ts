@@ -42,3 +42,19 @@ test('the file of a new alert is tried first: it says how often it would have fi
     .waitFor();
   expect(await faultsOf(page)).toEqual([]);
 });
+
+test('a silence of one instance begins by a form, and is listed until it is ended', async () => {
+  const page = await open(`/alerts/${NAME}`, { key: PRIVATE_KEY });
+  await press(page, /^Silence/);
+  const dialog = page.getByRole('dialog', { name: `Silence ${NAME}` });
+  await dialog.getByRole('button', { name: '4 h' }).click();
+  await dialog.getByLabel('Why').fill('a known fault');
+  await dialog.getByLabel('path', { exact: true }).fill('/cart');
+  expect(await faultsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Silence it' }).click();
+  const silences = regionOf(page, 'Silences');
+  await silences.getByText('a known fault', { exact: true }).waitFor();
+  expect(await silences.innerText()).toMatch(/in 4 h[\s\S]*\/cart|\/cart[\s\S]*in 4 h/);
+  await silences.getByRole('button', { name: /^End it now/ }).click();
+  await silences.getByText('Not silenced').waitFor();
+});

@@ -1,23 +1,14 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import type { AlertDetailView, SilenceView } from '../../../../src/management/alert-view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
-import {
-  describedBy,
-  Field,
-  Form,
-  FormActions,
-  faultOf,
-  Group,
-  Suggestions,
-  TextField,
-} from '../../ui/form.tsx';
+import { Form, FormActions, faultOf, Group, TextField } from '../../ui/form.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { Ago, TimeControl } from '../../ui/time/time-control.tsx';
+import { Ago, TimeField } from '../../ui/time/time-control.tsx';
 
 interface SilencesProps {
   readonly alert: AlertDetailView;
@@ -99,79 +90,55 @@ const AHEAD = [
 
 /** Begins a silence: until when, why, and of which instances. */
 function SilenceForm({ alert, path, onClose, onMade }: SilenceFormProps) {
-  const id = useId();
   const client = useClient();
-  const [until, setUntil] = useState(() => `${new Date(Date.now() + HOUR_MS).toISOString().slice(0, 19)}Z`);
-  const [comment, setComment] = useState('');
-  const [labels, setLabels] = useState<Readonly<Record<string, string>>>({});
-  const { mutate, isPending, ...made } = useMutation({
-    mutationFn: () => {
-      const given = Object.entries(labels).filter(([, value]) => value !== '');
-      const body = { until, comment, ...(given.length > 0 && { labels: Object.fromEntries(given) }) };
+  const [inAnHour] = useState(() => `${new Date(Date.now() + HOUR_MS).toISOString().slice(0, 19)}Z`);
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (data: FormData) => {
+      const text = (name: string) => String(data.get(name) ?? '');
+      const labels = alert.per.map((name) => [name, text(LABEL + name)]).filter(([, value]) => value !== '');
+      const body = {
+        ...{ until: text('until'), comment: text('comment') },
+        ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
+      };
       return client.call<SilenceView>(path, ['id', 'until'], { method: 'POST', body });
     },
     onSuccess: onMade,
   });
-  const error = made.error ?? undefined;
   const fault = (member: string) => faultOf(error, member);
   return (
     <Dialog title={`Silence ${alert.name}`} onClose={onClose}>
-      <Form className="stack" error={error} onSubmit={() => mutate()}>
-        <Field id={`${id}-until`} label="Until" help="At most 90 days ahead." fault={fault('until')}>
-          <TimeControl
-            id={`${id}-until`}
-            className="input"
-            aria-describedby={describedBy(`${id}-until`)}
-            value={until}
-            picks={AHEAD}
-            clear="clear"
-            onChange={setUntil}
-          />
-        </Field>
-        <TextField label="Why" fault={fault('comment')} value={comment} onChange={setComment} />
+      <Form className="stack" error={error} onSubmit={mutate}>
+        <TimeField
+          label="Until"
+          name="until"
+          help="At most 90 days ahead."
+          fault={fault('until')}
+          initial={inAnHour}
+          picks={AHEAD}
+          clear="clear"
+        />
+        <TextField label="Why" name="comment" fault={fault('comment')} />
         {alert.per.length > 0 && (
           <Group legend="Only instances with" help="Empty: all of them." fault={fault('labels')}>
             {alert.per.map((name) => (
-              <LabelField
+              <TextField
                 key={name}
-                name={name}
-                id={`${id}-${name}`}
-                known={alert.instances.flatMap((one) => one.labels[name] ?? [])}
-                value={labels[name] ?? ''}
-                onChange={(value) => setLabels({ ...labels, [name]: value })}
+                label={name}
+                name={LABEL + name}
+                suggestions={alert.instances.flatMap((one) => one.labels[name] ?? [])}
               />
             ))}
           </Group>
         )}
-        {error !== undefined && <ErrorNote error={error} />}
-        <FormActions submit="Silence it" submitting="Silencing…" busy={isPending} onCancel={onClose} />
+        <FormActions
+          submit="Silence it"
+          submitting="Silencing…"
+          {...{ busy: isPending, error }}
+          onCancel={onClose}
+        />
       </Form>
     </Dialog>
   );
 }
 
-interface LabelFieldProps {
-  readonly name: string;
-  readonly id: string;
-  /** Values of the present instances. */
-  readonly known: readonly string[];
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}
-
-function LabelField({ name, id, known, value, onChange }: LabelFieldProps) {
-  return (
-    <div className="alert-label">
-      <label htmlFor={id}>{name}</label>
-      <input
-        id={id}
-        className="input"
-        list={`${id}-known`}
-        autoComplete="off"
-        value={value}
-        onChange={(event) => onChange(event.target.value)}
-      />
-      <Suggestions id={`${id}-known`} values={known} />
-    </div>
-  );
-}
+const LABEL = 'label.';

@@ -1,11 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
-import { useId, useState } from 'react';
 import type { CreatedKeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries, sourcesOf, useRead } from '../../api/queries.ts';
-import { describedBy, Field, Form, FormActions, faultOf, TextField } from '../../ui/form.tsx';
+import { Form, FormActions, faultOf, TextField } from '../../ui/form.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
-import { TimeControl } from '../../ui/time/time-control.tsx';
+import { TimeField } from '../../ui/time/time-control.tsx';
 import { ListChoice, PinFields, RateFields, ScopeChoice } from './key-fields.tsx';
 
 interface KeyFormProps {
@@ -22,17 +21,13 @@ const AHEAD = [
 
 /** Creates a key, at first one that can query, within the rights of the signed-in key. Faults are shown at the fields. */
 export function KeyForm({ onClose, onMade }: KeyFormProps) {
-  const id = useId();
   const client = useClient();
   const { self } = client;
-  const [expires, setExpires] = useState('');
   const endpoints = useRead(queries.endpoints).value?.result ?? [];
   const sources = sourcesOf(useRead(queries.sources).value ?? []);
   const { mutate, isPending, error } = useMutation({
-    mutationFn: (data: FormData) => {
-      const body = { ...toBody(data), expires_at: expires === '' ? null : expires };
-      return client.call<CreatedKeyView>('/api/keys', ['key', 'id'], { method: 'POST', body });
-    },
+    mutationFn: (data: FormData) =>
+      client.call<CreatedKeyView>('/api/keys', ['key', 'id'], { method: 'POST', body: toBody(data) }),
     onSuccess: onMade,
   });
   const fault = (member: string) => faultOf(error, member);
@@ -72,17 +67,14 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
         </div>
         <PinFields own={self.pins} endpoints={endpoints} fault={fault('pins')} />
         <div className="key-form-pair">
-          <Field id={`${id}-expires`} label="Expires" help="Empty: never." fault={fault('expires_at')}>
-            <TimeControl
-              id={`${id}-expires`}
-              className="input"
-              aria-describedby={describedBy(`${id}-expires`)}
-              value={expires}
-              picks={AHEAD}
-              clear="never"
-              onChange={setExpires}
-            />
-          </Field>
+          <TimeField
+            label="Expires"
+            name="expires"
+            help="Empty: never."
+            fault={fault('expires_at')}
+            picks={AHEAD}
+            clear="never"
+          />
           <RateFields fault={fault('rate')} />
         </div>
         <FormActions
@@ -96,15 +88,18 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
   );
 }
 
+const TEXTS = ['name', 'description', 'expires', 'per_second', 'burst'];
+
 /** The body of `POST /api/keys` (docs/keys.md). The service checks it. */
 function toBody(data: FormData): object {
   const texts = (name: string) => data.getAll(name).map(String);
-  const [name, description, perSecond, burst] = ['name', 'description', 'per_second', 'burst'].flatMap(texts);
+  const [name, description, expires, perSecond, burst] = TEXTS.flatMap(texts);
   const listed = (member: string) => (texts('listed').includes(member) ? texts(member) : null);
   const values = texts('value');
   return {
     ...{ name, description, scopes: texts('scopes') },
     ...{ endpoints: listed('endpoints'), sources: listed('sources') },
+    expires_at: expires || null,
     pins: Object.fromEntries(texts('pin').map((pin, i) => [pin, values[i]])),
     rate:
       perSecond || burst ? { per_second: Number(perSecond), ...(burst && { burst: Number(burst) }) } : null,

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { CreatedKeyView, KeyEntry, KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { usePages } from '../../api/queries.ts';
@@ -14,12 +14,6 @@ import { Trail } from './trail.tsx';
 const KEYS_AT_ONCE = 100;
 const ENTRIES_AT_ONCE = 50;
 
-/** The action in progress. */
-type Task =
-  | { readonly kind: 'make' }
-  | { readonly kind: 'rotate'; readonly key: KeyView }
-  | { readonly kind: 'revoke'; readonly key: KeyView };
-
 /** Creates and revokes keys, and shows their audit trail. */
 export default function KeysPage() {
   const { self } = useClient();
@@ -31,17 +25,18 @@ export default function KeysPage() {
     size: ENTRIES_AT_ONCE,
     isWanted: !isLimited(self),
   });
-  const [task, setTask] = useState<Task>();
+  const [dialog, setDialog] = useState<ReactNode>();
   const [made, setMade] = useState<CreatedKeyView>();
   const [done, setDone] = useState<string>();
 
-  const close = () => setTask(undefined);
-  const onDone = (message: string | undefined, secret: CreatedKeyView | undefined) => {
+  const close = () => setDialog(undefined);
+  const onDone = (message: string | undefined, secret?: CreatedKeyView) => {
     close();
     setDone(message);
     if (secret !== undefined) setMade(secret);
     void cache.invalidateQueries(); // also the names of keys
   };
+  const onMade = (secret: CreatedKeyView) => onDone(undefined, secret);
   return (
     <>
       <PageHead title="Keys">
@@ -52,22 +47,15 @@ export default function KeysPage() {
       <KeyTable
         {...{ keys, states }}
         onStates={setStates}
-        onMake={() => setTask({ kind: 'make' })}
-        onRotate={(key) => setTask({ kind: 'rotate', key })}
-        onRevoke={(key) => setTask({ kind: 'revoke', key })}
+        onMake={() => setDialog(<KeyForm onClose={close} onMade={onMade} />)}
+        onRotate={(key) => setDialog(<RotateDialog record={key} onClose={close} onMade={onMade} />)}
+        onRevoke={(key) => {
+          const onRevoked = () => onDone(`The key ${key.name} is revoked.`);
+          setDialog(<RevokeDialog record={key} onClose={close} onRevoked={onRevoked} />);
+        }}
       />
       {!isLimited(self) && <Trail entries={entries} />}
-      {task?.kind === 'make' && <KeyForm onClose={close} onMade={(secret) => onDone(undefined, secret)} />}
-      {task?.kind === 'rotate' && (
-        <RotateDialog record={task.key} onClose={close} onMade={(secret) => onDone(undefined, secret)} />
-      )}
-      {task?.kind === 'revoke' && (
-        <RevokeDialog
-          record={task.key}
-          onClose={close}
-          onRevoked={() => onDone(`The key ${task.key.name} is revoked.`, undefined)}
-        />
-      )}
+      {dialog}
     </>
   );
 }

@@ -73,45 +73,26 @@ export function suggest(text: string, position: number, words: Vocabulary): Sugg
     const table = findTable(text, qualifier, words.tables);
     return { from, options: table === undefined ? [] : table.columns.map((one) => toColumn(one, table, 2)) };
   }
-  const tables = [...findViews(text).map(toView), ...words.tables.map(toTable)];
+  const tables: readonly Completion[] = [
+    ...findViews(text).map((label) => ({ label, type: 'class', boost: 2, detail: 'view' })),
+    ...words.tables.map(({ name, columns }) => {
+      return { label: name, type: 'class', boost: 1, detail: columns.length === 0 ? 'view' : 'table' };
+    }),
+  ];
   if (AFTER_FROM.test(before.slice(0, before.length - all.length))) return { from, options: tables };
-  return { from, options: [...toColumns(text, words.tables), ...tables, ...functionsOf(words), ...RESERVED] };
+  const functions = words.functions.map((label) => ({ label, type: 'function' }));
+  return { from, options: [...toColumns(text, words.tables), ...tables, ...functions, ...RESERVED] };
 }
 
 const RESERVED: readonly Completion[] = KEYWORDS.map((label) => ({ label, type: 'keyword', boost: -1 }));
 
-function toParameter({ name, type, description }: Word): Completion {
-  return { label: `@${name}`, type: 'variable', ...detail(type), ...info(description) };
+function toParameter({ name, type = '', description = '' }: Word): Completion {
+  return { label: `@${name}`, type: 'variable', detail: type, info: description };
 }
 
-function toColumn({ name, type, description }: Word, table: Table, boost: number): Completion {
-  return {
-    label: name,
-    type: 'property',
-    boost,
-    ...detail([type, table.name].filter(Boolean).join(' · ')),
-    ...info(description),
-  };
-}
-
-function toTable({ name, columns }: Table): Completion {
-  return { label: name, type: 'class', boost: 1, detail: columns.length === 0 ? 'view' : 'table' };
-}
-
-function toView(label: string): Completion {
-  return { label, type: 'class', boost: 2, detail: 'view' };
-}
-
-function functionsOf({ functions }: Vocabulary): Completion[] {
-  return functions.map((label) => ({ label, type: 'function' }));
-}
-
-function detail(text: string | undefined): Pick<Completion, 'detail'> {
-  return text === undefined || text === '' ? {} : { detail: text };
-}
-
-function info(text: string | undefined): Pick<Completion, 'info'> {
-  return text === undefined || text === '' ? {} : { info: text };
+function toColumn({ name, type, description = '' }: Word, table: Table, boost: number): Completion {
+  const detail = [type, table.name].filter(Boolean).join(' · ');
+  return { label: name, type: 'property', boost, detail, info: description };
 }
 
 /** Each name once: of several tables the one that the text names. */

@@ -1,6 +1,8 @@
+import { type ComponentProps, useId, useState } from 'react';
 import { formatAgo, formatTime, fromField, toField, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 import { QuietButton } from '../button.tsx';
+import { describedBy, Field } from '../form.tsx';
 import './time-control.css';
 
 interface TimeControlProps {
@@ -45,6 +47,27 @@ export function TimeControl({ value, picks, clear, onChange, ...shared }: TimeCo
         <span className="small muted">{zoneName(zone)}</span>
       </div>
     </>
+  );
+}
+
+interface TimeFieldProps
+  extends Pick<ComponentProps<typeof Field>, 'label' | 'help' | 'fault'>,
+    Pick<TimeControlProps, 'picks' | 'clear'> {
+  readonly name: string;
+  /** At first. */
+  readonly initial?: string;
+}
+
+/** A labelled time, which the form has under `name`. */
+export function TimeField({ name, initial = '', picks, clear, ...about }: TimeFieldProps) {
+  const id = useId();
+  const [value, onChange] = useState(initial);
+  const control = { id, className: 'input', 'aria-describedby': describedBy(id) };
+  return (
+    <Field id={id} {...about}>
+      <input type="hidden" {...{ name, value }} />
+      <TimeControl {...{ ...control, value, picks, clear, onChange }} />
+    </Field>
   );
 }
 
