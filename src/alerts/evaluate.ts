@@ -29,10 +29,16 @@ export interface EvaluateOptions {
   readonly run: Run;
 }
 
-/** Asks the endpoint of an alert. @param nowMs `@now` of the query, ms since the epoch @throws only the signal's reason */
+/**
+ * Asks the endpoint of an alert.
+ *
+ * @param nowMs `@now` of the query, ms since the epoch
+ * @param endpoint default: the served one
+ * @throws only the signal's reason
+ */
 export type Evaluate = (
   alert: Alert,
-  at: { readonly nowMs: number; readonly signal?: AbortSignal },
+  at: { readonly nowMs: number; readonly signal?: AbortSignal; readonly endpoint?: Endpoint | undefined },
 ) => Promise<Judgement>;
 
 // No key has this id: those of the environment are called private and public, others are hexadecimal.
@@ -51,9 +57,9 @@ export function createEvaluate({ registry, run }: EvaluateOptions): Evaluate {
     return copy;
   }
 
-  return async (alert, { nowMs, signal }) => {
+  return async (alert, { nowMs, signal, endpoint: given }) => {
     try {
-      const endpoint = boundRows(registry.getEndpoint(alert.endpoint));
+      const endpoint = boundRows(given ?? registry.getEndpoint(alert.endpoint));
       const values = parseParameters(endpoint, alert.parameters);
       const lane = laneOf(LANE_KEY, alert.name);
       const { body } = await run(createQuestion(endpoint, values), { lane, signal, instantMs: nowMs });

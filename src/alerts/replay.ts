@@ -26,8 +26,8 @@ export interface ReplayOptions {
 
 // A week of an alert that is evaluated each minute.
 const TICKS_MAX = 10_080;
-// Queries at once, as of the evaluator: the answers do not depend on each other.
-const CONCURRENCY = 4;
+/** Queries at once, as of the evaluator: the answers do not depend on each other. */
+export const CONCURRENCY = 4;
 
 /**
  * Evaluates an alert at an instant and at each interval before it, as if it had been new at the first and without silences.

@@ -3,8 +3,9 @@ import { v7 as newOrderedId } from 'uuid';
 import type { Evaluate } from '../alerts/evaluate.ts';
 import { NO_RECEIVER } from '../alerts/evaluation.ts';
 import { createTestMessage, type FindLink } from '../alerts/message.ts';
-import { type Replay, replay } from '../alerts/replay.ts';
+import { CONCURRENCY, type Replay, replay } from '../alerts/replay.ts';
 import type { Alert } from '../definitions/alert.ts';
+import type { Endpoint } from '../definitions/endpoint.ts';
 import { TailraceError } from '../errors.ts';
 import { type TokenBucket, takeToken } from '../lib/token-bucket.ts';
 import type { AlertReplayView, AlertTestView } from './alert-view.ts';
@@ -20,8 +21,14 @@ export interface AlertTests {
     asked: { readonly name: string; readonly since_seconds: number },
     signal: AbortSignal,
   ): Promise<AlertReplayView>;
-  /** Evaluates an alert that is not saved over the last week, at most each ten minutes. */
-  replayWeek(alert: Alert, signal: AbortSignal): Promise<AlertReplayView>;
+  /** Evaluates an alert that is not saved over the last week, at most each ten minutes, or each hour if that is slow. */
+  replayWeek(draft: AlertDraft, signal: AbortSignal): Promise<AlertReplayView>;
+}
+
+/** An alert that is not saved, on a served endpoint or on one that is not saved either. */
+export interface AlertDraft {
+  readonly alert: Alert;
+  readonly endpoint: Endpoint | undefined;
 }
 
 export interface AlertTestParts extends AlertParts {
@@ -38,8 +45,14 @@ const EVALUATION_MS_MAX = 30_000;
 const DELIVERY_MS_MAX = 10_000;
 const PROBE_EVERY_MS = 100;
 const WEEK_MS = 7 * 86_400_000;
-// A thousand evaluations: somebody waits for them.
-const WEEK_EVERY_MS = 600_000;
+// A thousand evaluations, or fewer of a slow query: somebody waits for them.
+const WEEK_EVERY_MS = [600_000, 1_800_000, 3_600_000];
+const WEEK_WAIT_MS = 15_000;
+// The console asks by itself: a slow query must not keep the engine busy for an hour.
+const WEEK_TRY_MS_MAX = 120_000;
+const TOO_SLOW =
+  'the query is too slow to be tried over 7 days within 120 s; save the alert, and try less by ' +
+  '"tailrace alerts test NAME --since 12h"';
 
 /** Creates what tries alerts for callers: one at a time, and a few messages each minute. */
 export function createAlertTests(parts: AlertTestParts): AlertTests {
@@ -64,8 +77,13 @@ export function createAlertTests(parts: AlertTestParts): AlertTests {
     throw new TailraceError('rate_limited', message, { retryAfterSeconds });
   }
 
-  async function replayOver(alert: Alert, sinceMs: number, signal: AbortSignal): Promise<AlertReplayView> {
-    const played = await replay(alert, { untilMs: now(), sinceMs }, { evaluate, signal });
+  async function replayOver(
+    { alert, endpoint }: AlertDraft,
+    sinceMs: number,
+    signal: AbortSignal,
+  ): Promise<AlertReplayView> {
+    const asking: Evaluate = (one, at) => evaluate(one, { ...at, endpoint });
+    const played = await replay(alert, { untilMs: now(), sinceMs }, { evaluate: asking, signal });
     return toReplayView(alert, played);
   }
 
@@ -79,36 +97,53 @@ export function createAlertTests(parts: AlertTestParts): AlertTests {
     },
     async replay(caller, { name, since_seconds: since }, signal) {
       const alert = getVisible(parts, caller, name);
-      return await alone(() => replayOver(alert, since * 1000, signal));
+      return await alone(() => replayOver({ alert, endpoint: undefined }, since * 1000, signal));
     },
-    replayWeek: (alert, signal) =>
-      alone(() => replayOver({ ...alert, everyMs: Math.max(alert.everyMs, WEEK_EVERY_MS) }, WEEK_MS, signal)),
+    replayWeek({ alert, endpoint }, signal) {
+      return alone(() =>
+        within({ ms: WEEK_TRY_MS_MAX, message: TOO_SLOW, signal }, async (ends) => {
+          const startMs = performance.now();
+          await evaluate(alert, { nowMs: now(), signal: ends, endpoint });
+          const onceMs = performance.now() - startMs;
+          const everyMs = WEEK_EVERY_MS.find((ms) => (onceMs * WEEK_MS) / ms / CONCURRENCY < WEEK_WAIT_MS);
+          const rare = Math.max(alert.everyMs, everyMs ?? WEEK_EVERY_MS.at(-1) ?? WEEK_MS);
+          return await replayOver({ alert: { ...alert, everyMs: rare }, endpoint }, WEEK_MS, ends);
+        }),
+      );
+    },
   };
 }
 
 async function sendTest(parts: AlertTestParts, alert: Alert, signal: AbortSignal): Promise<AlertTestView> {
   const { evaluate, now, receivers, findLink, control } = parts;
-  const timeout = AbortSignal.timeout(EVALUATION_MS_MAX);
-  const ends = AbortSignal.any([signal, timeout]);
   const atMs = now();
-  const { firing, lastError } = await replay(alert, { untilMs: atMs }, { evaluate, signal: ends }).catch(
-    (error: unknown) => {
-      if (!timeout.aborted || signal.aborted) throw error;
-      const message = `${alert.name} was not evaluated within ${EVALUATION_MS_MAX / 1000} s; no message was sent`;
-      throw new TailraceError('query_timeout', message, { cause: error });
-    },
+  const message = `${alert.name} was not evaluated within ${EVALUATION_MS_MAX / 1000} s; no message was sent`;
+  const { firing, lastError } = await within({ ms: EVALUATION_MS_MAX, message, signal }, (ends) =>
+    replay(alert, { untilMs: atMs }, { evaluate, signal: ends }),
   );
   const texts = { ...alert, link: findLink(alert.name) };
-  const message = JSON.stringify(createTestMessage(texts, firing, atMs));
+  const sent = JSON.stringify(createTestMessage(texts, firing, atMs));
   const untilMs = performance.now() + DELIVERY_MS_MAX;
   const outcomes = alert.to.map(async (receiver) => {
     if (!receivers().has(receiver)) return [receiver, NO_RECEIVER] as const;
     const id = newOrderedId();
-    await control.alerts.addMessage({ id, alert: alert.id, receiver, message }, atMs);
+    await control.alerts.addMessage({ id, alert: alert.id, receiver, message: sent }, atMs);
     return [receiver, await watchMessage(parts, { id, alert: alert.id, receiver, untilMs }, signal)] as const;
   });
   const result = Object.fromEntries(await Promise.all(outcomes));
   return { result, firing: firing.length, last_error: lastError ?? null };
+}
+
+/** @throws TailraceError `query_timeout` with the message if the work takes longer */
+async function within<T>(
+  { ms, message, signal }: { readonly ms: number; readonly message: string; readonly signal: AbortSignal },
+  work: (ends: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const timeout = AbortSignal.timeout(ms);
+  return await work(AbortSignal.any([signal, timeout])).catch((error: unknown) => {
+    if (!timeout.aborted || signal.aborted) throw error;
+    throw new TailraceError('query_timeout', message, { cause: error });
+  });
 }
 
 interface Sent {

@@ -21,7 +21,8 @@ import type { AlertReplayView } from '../management/alert-view.ts';
 import type { AlertFile, SavedAlert } from '../management/workbench-view.ts';
 import { verifySavedSearches } from '../search/verify.ts';
 import { findMissing, verifyDashboards } from '../verify/dashboards.ts';
-import { complete, findLong, parseDefinition, rejectDraft, withId } from './draft.ts';
+import { type CheckParts as DraftParts, type ExecutionOptions, getEndpoint } from './check.ts';
+import { complete, type DraftTexts, findLong, parseDefinition, rejectDraft, withId } from './draft.ts';
 import { readIfThere, rejectLinks, replaceFiles, versionOf } from './files.ts';
 import { type SaveParts, writeServed } from './save.ts';
 import { findRefusal, rejectIfOff } from './workbench.ts';
@@ -167,18 +168,26 @@ export async function saveDefinitionFile<T>(
 
 const countLines = (text: string) => text.split('\n').length;
 
-export interface TryAlertParts extends CheckParts {
+export interface TryAlertParts extends Omit<CheckParts, 'registry'>, DraftParts {
   readonly alertTests: Pick<AlertTests, 'replayWeek'>;
 }
 
 /** Finds when the alert of a text would have fired. @throws as `AlertTests`; TailraceError `invalid_definition` */
 export async function tryAlertDraft(
   parts: TryAlertParts,
-  definition: string,
-  signal: AbortSignal,
+  draft: {
+    readonly definition: string;
+    /** The endpoint, if it is not saved. */
+    readonly endpoint?: DraftTexts;
+  },
+  execution: ExecutionOptions & { readonly signal: AbortSignal },
 ): Promise<AlertReplayView> {
-  const { faults, item } = checkText(EDITED_ALERTS, parts, definition);
+  const unsaved = draft.endpoint && (await getEndpoint(parts, draft.endpoint, execution)).endpoint;
+  const { alerts, dashboards, searches, sources, ...served } = parts.registry;
+  const endpoints = unsaved === undefined ? served.endpoints : [unsaved];
+  const registry = { alerts, dashboards, searches, sources, endpoints };
+  const { faults, item } = checkText(EDITED_ALERTS, { ...parts, registry }, draft.definition);
   rejectDraft(faults);
   if (item === undefined) throw new Error('rejectDraft has found no fault');
-  return await parts.alertTests.replayWeek(item, signal);
+  return await parts.alertTests.replayWeek({ alert: item, endpoint: unsaved }, execution.signal);
 }

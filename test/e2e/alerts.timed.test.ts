@@ -5,7 +5,7 @@ import { PRIVATE_KEY } from '../support/service.ts';
 import { faultsOf, open, startBrowser } from './browser.ts';
 
 const NAME = 'failing.paths';
-const { ops, url, close } = await startAlertingService();
+const { ops, url, call, close } = await startAlertingService();
 startBrowser(url);
 afterAll(close);
 
@@ -33,14 +33,30 @@ test('the list leads to an alert with its instances, chart, history and lines; a
   await page.getByRole('main').getByText('GET /cart 500').first().waitFor();
 });
 
-test('the file of a new alert is tried first: it says how often it would have fired', async () => {
+test('the file of an alert, and that of a new one, say how often it would have fired', async () => {
   const values = new URLSearchParams({ endpoint: NAME, 'p.project': 'aurora' });
   const page = await open(`/workbench/alert?${values}`, { key: PRIVATE_KEY });
-  await press(page, 'Try the last 7 days');
-  await page
-    .getByText(/It would have fired once in the last 7 days, 1 message, evaluated every 10 min/)
-    .waitFor();
+  const past = () =>
+    page.getByText(/It would have fired once in the last 7 days, 1 message, evaluated every \d/);
+  await past().waitFor();
   expect(await faultsOf(page)).toEqual([]);
+  await page.goto(`${url}/workbench/alert?name=${NAME}`);
+  await past().waitFor();
+});
+
+test('a search becomes an alert on its endpoint, both saved at once, with the past tried before', async () => {
+  const page = await open('/explore?q=level:error', { key: PRIVATE_KEY });
+  await page.getByRole('link', { name: 'Alert on this' }).click();
+  await page.getByText(/It would have fired once in the last 7 days, 1 message/).waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  const editor = page.getByRole('textbox', { name: 'New file' });
+  const text = (await editor.locator('.cm-line').allTextContents()).join('\n');
+  await editor.press('Control+a');
+  await page.keyboard.insertText(text.replace(/^name: .*/, 'name: too.many.failures'));
+  await press(page, 'Save the endpoint and the alert');
+  await page.getByRole('heading', { name: 'too.many.failures', level: 1 }).waitFor();
+  const { result } = (await call('events.top-source')).body;
+  expect(result).toEqual([{ source: 'cloudflare.logs.prod', count: 2 }]);
 });
 
 test('a silence of one instance begins by a form, and is listed until it is ended', async () => {

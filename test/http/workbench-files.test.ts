@@ -112,6 +112,39 @@ describe.each([
   });
 });
 
+test('an alert is tried over the last week, also on an endpoint that is not saved', async () => {
+  const definition = `description: Requests.
+max_rows: 10
+caching: disabled
+columns:
+  requests: { type: integer, description: Their number. }
+`;
+  const endpoint = {
+    definition: `name: fresh\n${definition}`,
+    sql: 'SELECT count() AS requests FROM edge_logs',
+  };
+  const alert = ALERT.replace(/^(parameters|per): .*\n/gm, '').replace('{{ path }}', '{{ requests }}');
+  const onFresh = alert.replace('failing.paths', 'fresh').replace('failures', 'requests');
+  const attempt = (body: object) => post('alerts/try', body);
+  const tried = await attempt({ definition: onFresh.replace('above: 3', 'below: 3'), endpoint });
+  expect(tried).toMatchObject({
+    status: 200,
+    json: { fired: 1, failures: 0, messages: [{ status: 'firing' }] },
+  });
+  for (const [body, message] of [
+    [{ definition: onFresh }, 'no endpoint is called "fresh"'],
+    [
+      { definition: onFresh.replace('column: requests', 'column: rows'), endpoint },
+      'fresh has no column "rows"',
+    ],
+    [{ definition: onFresh, endpoint: { ...endpoint, sql: 'SELECT 1 AS other' } }, 'requests'],
+  ] as const) {
+    const answer = await attempt(body);
+    expectError(answer, 'invalid_definition');
+    expect(answer.body.error.message).toContain(message);
+  }
+});
+
 describe('a saved search', () => {
   const check = async (search: string) => {
     const { json } = await post('searches/check', { definition: `name: a\ntitle: A\nsearch: ${search}\n` });

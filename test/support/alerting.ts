@@ -45,6 +45,7 @@ export async function startAlertingService() {
       TAILRACE_ENDPOINTS_DIR: folder.path,
       TAILRACE_ALERTS_DIR: alerts,
       TAILRACE_RECEIVERS_FILE: receiversFile,
+      TAILRACE_EDIT_ENDPOINTS: '1',
     },
   });
   await storeFailures(service);

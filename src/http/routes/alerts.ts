@@ -27,6 +27,14 @@ const REPLAY = closed({
   since_seconds: wholeNumber(365 * 86_400, { unit: 'seconds', description: 'How far it goes back.' }),
 });
 
+const TEXT = Type.String();
+const DRAFT = closed({
+  definition: TEXT,
+  endpoint: Type.Optional(
+    closed({ definition: TEXT, sql: TEXT }, { description: 'Its endpoint, if it is not saved.' }),
+  ),
+});
+
 /** Alerts of the endpoints that a key may read: src/management/alerts.ts. */
 export const alertRoutes: RouteGroup<AlertRouteParts> = {
   bodyBytesMax: 512 * 1024, // a text of 64 KiB in JSON
@@ -102,13 +110,13 @@ export const alertRoutes: RouteGroup<AlertRouteParts> = {
       refuse: requireAuthor,
       summary: 'When the alert of a text would have fired in the last week; sends nothing',
       operation: { id: 'try_alert', tag: 'console' },
-      body: jsonBody(closed({ definition: Type.String() }), {
+      body: jsonBody(DRAFT, {
         example: { definition: 'name: checkout.errors\n…' },
       }),
       answer: { 200: json('What it would have sent.', ALERT_REPLAY) },
       errors: ['invalid_definition', 'rate_limited'],
       handle: (parts: AlertRouteParts, request, reply) =>
-        tryAlertDraft(parts, request.body.definition, describeRun(request, reply).signal),
+        tryAlertDraft(parts, request.body, describeRun(request, reply)),
     }),
   ],
 };

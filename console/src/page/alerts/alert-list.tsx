@@ -111,7 +111,7 @@ function FirstAlert() {
         An alert is a file on an endpoint, such as this one.{' '}
         {mayUseWorkbench(self) ? (
           <>
-            Open the page of an endpoint and choose <strong>Alert on this</strong>, or{' '}
+            Choose <strong>Alert on this</strong> in Explore or on the page of an endpoint, or{' '}
             <Link href="/workbench/alert">write its file</Link>.
           </>
         ) : (

@@ -9,7 +9,7 @@ import { Suggestions } from '../../ui/form.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
-import { fromSearchPath } from '../workbench/path.ts';
+import { fromSearchPath, searchAlertPath } from '../workbench/path.ts';
 import { type ExploreAddress, explorePath, formatAddress, parseAddress } from './address.ts';
 import { Download } from './download.tsx';
 import { goToLines } from './lines/use-list.ts';
@@ -56,6 +56,7 @@ export function ExploreHead(props: ExploreHeadProps) {
             onOpen={(saved) => onChange({ ...parseAddress(saved) })}
           />
           <SaveAsEndpoint address={address} search={search} />
+          <AlertOnThis address={address} search={search} />
           <CopyButton
             text={() => location.origin + explorePath({ ...address, ...fixed() })}
             label="Copy link"
@@ -185,19 +186,41 @@ function SaveAsEndpoint(props: SaveAsEndpointProps) {
 
 /** The parts of the page that one SELECT can return, each with the path of its draft. */
 function listParts({ address, search }: SaveAsEndpointProps) {
-  const { by, measure, top } = address;
-  const { widthMs, offsetMs } = search;
-  const fromMs = floorTo(search.fromMs, widthMs, offsetMs);
-  const untilMs = ceilTo(search.untilMs, widthMs, offsetMs);
-  const toPath = (more: Readonly<Record<string, string>>) =>
-    fromSearchPath(searchParameters(search, { fromMs, untilMs }, more));
-  const chart = {
-    ...{ part: 'histogram', by, measure, top: top === undefined ? '' : String(top) },
-    buckets: String(Math.round((untilMs - fromMs) / widthMs)),
-  };
+  const { by, measure } = address;
+  const { chart, toParameters } = describeParts({ address, search });
+  const toPath = (more: Readonly<Record<string, string>>) => fromSearchPath(toParameters(more));
   return [
     { label: 'The chart', help: `${measure || 'count'} by ${by} over time`, path: toPath(chart) },
     { label: 'The lines', help: 'the newest events', path: toPath({ part: 'rows' }) },
     { label: 'The top values', help: `of ${by}`, path: toPath({ part: 'values', field: by }) },
   ];
+}
+
+/** Opens the form of an alert on what the page shows: the measure of its chart, else the number of events of each source. */
+function AlertOnThis({ address, search }: SaveAsEndpointProps) {
+  const { self } = useClient();
+  if (!mayUseWorkbench(self)) return null;
+  const { chart, toParameters } = describeParts({ address, search });
+  const asked = address.measure === '' ? { part: 'values', field: 'source' } : chart;
+  return (
+    <Link className="button is-quiet" href={searchAlertPath(toParameters(asked))}>
+      Alert on this
+    </Link>
+  );
+}
+
+function describeParts({ address: { by, measure, top }, search }: SaveAsEndpointProps) {
+  const { widthMs, offsetMs } = search;
+  const fromMs = floorTo(search.fromMs, widthMs, offsetMs);
+  const untilMs = ceilTo(search.untilMs, widthMs, offsetMs);
+  const chart: Readonly<Record<string, string>> = {
+    ...{ part: 'histogram', by, measure, top: top === undefined ? '' : String(top) },
+    buckets: String(Math.round((untilMs - fromMs) / widthMs)),
+  };
+  return {
+    chart,
+    /** The parameters of a part of the search. */
+    toParameters: (more: Readonly<Record<string, string>>) =>
+      searchParameters(search, { fromMs, untilMs }, more),
+  };
 }

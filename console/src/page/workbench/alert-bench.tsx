@@ -1,46 +1,50 @@
-import { useMutation } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import type { AlertReplayView } from '../../../../src/management/alert-view.ts';
+import type { SavedEndpoint } from '../../../../src/management/workbench-view.ts';
 import { useClient } from '../../api/client.ts';
-import { queries, useRead } from '../../api/queries.ts';
+import { pause } from '../../api/follow.ts';
+import { latestOf, queries, useRead, useRun } from '../../api/queries.ts';
 import { formatSeconds } from '../../format/number.ts';
-import { Button } from '../../ui/button.tsx';
+import { Code } from '../../ui/code.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
 import { newAlert } from './definition.ts';
 import { FileText } from './file-text.tsx';
-import { parseAlertUrl } from './path.ts';
+import { parseAlertUrl, readSearchEndpoint } from './path.ts';
 import { WorkHead } from './work-head.tsx';
 
-/** The file of an alert: `?name=NAME` opens one, `?endpoint=NAME` begins one on an endpoint. */
+/**
+ * The file of an alert: `?name=NAME` opens one; `?endpoint=NAME` and `?search=…` begin one, on an endpoint or on a search,
+ * which becomes an endpoint.
+ */
 export default function AlertBenchPage() {
-  const search = useSearch();
-  const { name, endpoint, values } = parseAlertUrl(search);
+  const url = useSearch();
+  const { name, endpoint, search, values } = parseAlertUrl(url);
   const [, navigate] = useLocation();
-  const workbench = useRead(queries.workbench);
-  const endpoints = useRead(queries.endpoints);
-  const alerts = useRead(queries.alerts);
-  const error = workbench.error ?? endpoints.error ?? alerts.error;
-  const isRead = workbench.value !== undefined && endpoints.value !== undefined && alerts.value !== undefined;
+  const { parts, unsaved, error } = useParts(search);
+  const saveEndpoint = useSaveEndpoint(unsaved);
   return (
     <>
       <WorkHead alert={name} onOpen={navigate} />
-      {!isRead && error === undefined && <p className="muted">Reading…</p>}
+      {parts === undefined && error === undefined && <p className="muted">Reading…</p>}
       {error !== undefined && <ErrorNote error={error} />}
-      {isRead && (
+      {parts !== undefined && (
         <FileText
-          key={search}
+          key={url}
           kind="alerts"
           name={name}
-          draftName={name || search}
-          refusal={workbench.value.alerts.refusal}
+          draftName={name || url}
+          saveBefore={unsaved && saveEndpoint}
+          refusal={parts.workbench.alerts.refusal ?? (unsaved ? parts.workbench.refusal : null)}
           template={
             name === ''
               ? newAlert(
-                  endpoints.value.result.find((one) => one.name === endpoint),
-                  values,
+                  unsaved ?? parts.endpoints.find((one) => one.name === endpoint),
+                  unsaved?.values ?? values,
                   {
-                    taken: alerts.value.result.map((one) => one.name),
-                    receivers: workbench.value.alerts.receivers,
+                    taken: parts.alerts.map((one) => one.name),
+                    receivers: parts.workbench.alerts.receivers,
                   },
                 )
               : undefined
@@ -54,28 +58,98 @@ export default function AlertBenchPage() {
           }
           onSaved={(saved) => name === '' && navigate(`/alerts/${saved}`)}
         >
-          {(definition) => <Past definition={definition} />}
+          {(definition) => (
+            <>
+              <Past
+                definition={definition}
+                endpoint={unsaved && { definition: unsaved.definition, sql: unsaved.sql }}
+              />
+              {unsaved !== undefined && (
+                <Code text={unsaved.sql} language="sql" label={`endpoints/${unsaved.name}/query.sql`} />
+              )}
+            </>
+          )}
         </FileText>
       )}
     </>
   );
 }
 
-/** When the alert would have fired. @param definition the text of its file */
-function Past({ definition }: { readonly definition: string }) {
+/** What the page needs. @param search parameters of the search that becomes an endpoint; empty: none */
+function useParts(search: string) {
+  const workbench = useRead(queries.workbench);
+  const endpoints = useRead(queries.endpoints);
+  const alerts = useRead(queries.alerts);
+  const run = useRun(
+    search === ''
+      ? undefined
+      : {
+          key: ['/api/search/endpoint', search],
+          read: (client, signal) => readSearchEndpoint(client, search, signal),
+        },
+  );
+  const unsaved = latestOf(run);
+  const failure = run.state === 'failed' ? run.error : undefined;
+  const error = workbench.error ?? endpoints.error ?? alerts.error ?? failure;
+  if (workbench.value === undefined || endpoints.value === undefined || alerts.value === undefined)
+    return { parts: undefined, unsaved, error };
+  const read = { workbench: workbench.value, endpoints: endpoints.value.result, alerts: alerts.value.result };
+  return { parts: search === '' || unsaved !== undefined ? read : undefined, unsaved, error };
+}
+
+type Unsaved = Awaited<ReturnType<typeof readSearchEndpoint>>;
+
+/** Returns what saves an endpoint once. */
+function useSaveEndpoint(endpoint: Unsaved | undefined): () => Promise<void> {
   const client = useClient();
-  const { mutate, data, error, isPending, variables } = useMutation({
-    mutationFn: (body: { readonly definition: string }) =>
-      client.call<AlertReplayView>('/api/workbench/alerts/try', ['ticks'], { method: 'POST', body }),
+  const cache = useQueryClient();
+  const saved = useRef<Unsaved>(undefined);
+  return async () => {
+    if (endpoint === undefined || saved.current === endpoint) return;
+    const { name, definition, sql, test } = endpoint;
+    const body = { ...{ name, definition, sql, version: null }, ...(test !== null && { test }) };
+    await client.call<SavedEndpoint>('/api/workbench/save', ['name'], { method: 'POST', body });
+    saved.current = endpoint;
+    void cache.invalidateQueries({ queryKey: queries.endpoints.queryKey });
+  };
+}
+
+const DELAY_MS = 1_000;
+const BUSY = 'rate_limited';
+
+interface PastProps {
+  /** The text of the file. */
+  readonly definition: string;
+  /** Its endpoint, if it is not saved. */
+  readonly endpoint: Pick<Unsaved, 'definition' | 'sql'> | undefined;
+}
+
+/** When the alert would have fired, as soon as its text has been left alone for a second. */
+function Past({ definition, endpoint }: PastProps) {
+  const client = useClient();
+  const path = '/api/workbench/alerts/try';
+  const { data, error, isPending } = useQuery({
+    queryKey: [path, definition, endpoint],
+    async queryFn({ signal }) {
+      await pause(DELAY_MS, signal);
+      const body = { definition, ...(endpoint !== undefined && { endpoint }) };
+      return await client.call<AlertReplayView>(path, ['ticks'], { method: 'POST', body, signal });
+    },
+    // The service tries one alert at a time.
+    retry: (_, failure) => failure.code === BUSY,
+    retryDelay: (_, failure) => (failure.retryAfterSeconds ?? 5) * 1_000,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0, // a text is rarely the same again
   });
-  const isOther = variables?.definition !== definition;
+  const isFaulty = error?.code === 'invalid_definition';
+  const state = isPending
+    ? 'Trying the last 7 days…'
+    : 'The last 7 days are tried as soon as it has no fault.';
   return (
     <div className="bench-form" aria-live="polite">
-      <Button disabled={isPending} onClick={() => mutate({ definition })}>
-        {isPending ? 'Trying…' : 'Try the last 7 days'}
-      </Button>
-      {error !== null && !isOther && <ErrorNote error={error} />}
-      {data !== undefined && !isOther && <div className="note is-info">{describePast(data)}</div>}
+      {error !== null && (!isFaulty || endpoint !== undefined) && <ErrorNote error={error} />}
+      {(isPending || isFaulty) && <div className="note is-info">{state}</div>}
+      {data !== undefined && <div className="note is-info">{describePast(data)}</div>}
     </div>
   );
 }

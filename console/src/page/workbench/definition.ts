@@ -120,9 +120,14 @@ interface Served {
 
 const NUMERIC: readonly string[] = ['integer', 'number'];
 
+/** What is read of the endpoint of an alert. */
+type Asked = Pick<EndpointView, 'name' | 'description' | 'parameters'> & {
+  readonly columns: readonly Pick<EndpointView['columns'][number], 'name' | 'type'>[];
+};
+
 /** A new alert on an endpoint, by a name that no alert has, with what else its file may say. */
 export function newAlert(
-  endpoint: EndpointView | undefined,
+  endpoint: Asked | undefined,
   parameters: Readonly<Record<string, string>>,
   { taken, receivers }: Served,
 ): string {

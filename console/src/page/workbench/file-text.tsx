@@ -20,6 +20,8 @@ interface FileTextProps {
   readonly name: string;
   /** Names the draft of a new one. */
   readonly draftName?: string;
+  /** Saves the endpoint of an alert before; it is not checked until then, since there is no such endpoint. */
+  readonly saveBefore?: (() => Promise<void>) | undefined;
   /** Why the service may not write files; null: it may. */
   readonly refusal: string | null;
   /** The text of a new file; undefined: a missing file is an error. */
@@ -56,15 +58,16 @@ export function FileText({ template, ...bench }: FileTextProps) {
 type FileBenchProps = Omit<FileTextProps, 'template'> & { readonly opened: Base };
 
 function FileBench(props: FileBenchProps) {
-  const { kind, name, draftName = name, opened, refusal, actions, onCheck, onSaved, children } = props;
+  const { kind, name, draftName = name, opened, refusal, actions, children } = props;
+  const { saveBefore, onCheck, onSaved } = props;
   const work = useWork(`${kind} ${draftName}`, opened); // no endpoint has a space in its name
   const { texts, base, isChanged } = work;
   const { definition } = texts;
-  const { found, faults, error, isCurrent } = useCheck(kind, { definition });
+  const { found, faults, error, isCurrent } = useCheck(kind, { definition }, saveBefore === undefined);
   useEffect(() => {
     if (found !== undefined && isCurrent) onCheck?.(found);
   }, [found, isCurrent, onCheck]);
-  const saving = useSaveFile(kind);
+  const saving = useSaveFile(kind, saveBefore);
   const save = () => {
     const sent = { name: name || readOutline(definition).name, definition, version: base.version };
     saving.save(sent, (saved) => {
@@ -82,7 +85,11 @@ function FileBench(props: FileBenchProps) {
         {refusal === null && (
           <div className="bench-save">
             <Button disabled={!isUnsaved || saving.busy} onClick={save}>
-              {saving.busy ? 'Saving…' : 'Save'}
+              {saving.busy
+                ? 'Saving…'
+                : saveBefore === undefined
+                  ? 'Save'
+                  : 'Save the endpoint and the alert'}
             </Button>
           </div>
         )}

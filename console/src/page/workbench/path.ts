@@ -1,5 +1,6 @@
-import type { SearchDraftView } from '../../../../src/management/workbench-view.ts';
+import type { DraftCheck, SearchDraftView } from '../../../../src/management/workbench-view.ts';
 import type { Client } from '../../api/client.ts';
+import { actionPath } from './use-save-file.ts';
 import type { Base } from './work.ts';
 
 const PARAMETER = 'p.';
@@ -22,7 +23,12 @@ export function endpointFilesPath(name: string): string {
   return name === '' ? '/workbench' : `/workbench?${new URLSearchParams({ endpoint: name })}`;
 }
 
-/** The state in the URL of both. */
+/** The path of the file of a new alert on a search. @param parameters of `GET /api/search`; empty ones are left out */
+export function searchAlertPath(parameters: Readonly<Record<string, string>>): string {
+  return `/workbench/alert?${searchQuery(parameters)}`;
+}
+
+/** The state in the URL of these. */
 export function parseAlertUrl(search: string) {
   const query = new URLSearchParams(search);
   const values = [...query].flatMap(([name, value]) =>
@@ -31,6 +37,7 @@ export function parseAlertUrl(search: string) {
   return {
     name: query.get('name') ?? '',
     endpoint: query.get('endpoint') ?? '',
+    search: parseFromSearch(search),
     values: Object.fromEntries(values),
   };
 }
@@ -39,8 +46,12 @@ const SEARCH = 'search';
 
 /** The path of the workbench with a search as a new endpoint. @param parameters of `GET /api/search`; empty ones are left out */
 export function fromSearchPath(parameters: Readonly<Record<string, string>>): string {
+  return `/workbench?${searchQuery(parameters)}`;
+}
+
+function searchQuery(parameters: Readonly<Record<string, string>>): URLSearchParams {
   const sent = Object.entries(parameters).filter(([, value]) => value !== '');
-  return `/workbench?${new URLSearchParams({ [SEARCH]: new URLSearchParams(sent).toString() })}`;
+  return new URLSearchParams({ [SEARCH]: new URLSearchParams(sent).toString() });
 }
 
 /** The parameters of the search that the workbench opens, as a query string; empty: none. @param url query string of the page */
@@ -50,11 +61,26 @@ export function parseFromSearch(url: string): string {
 
 /** Has a search written as the files of an endpoint. @throws ApiError */
 export async function readFromSearch(client: Client, search: string, signal?: AbortSignal): Promise<Base> {
-  const draft = await client.call<SearchDraftView>(
-    `/api/search/endpoint?${search}`,
-    ['definition', 'sql', 'test', 'values'],
-    { signal },
-  );
-  const { definition, sql, test, values } = draft;
+  const { definition, sql, test, values } = await readSearchDraft(client, search, signal);
   return { definition, sql, version: null, values, test: test ?? '' };
+}
+
+/** Has a search written as an endpoint for an alert, which is not saved. @throws ApiError */
+export async function readSearchEndpoint(client: Client, search: string, signal: AbortSignal) {
+  const { name, definition, sql, test, values } = await readSearchDraft(client, search, signal);
+  const { columns, parameters } = await client.call<DraftCheck>(
+    actionPath('endpoints', 'check'),
+    ['columns', 'parameters'],
+    { method: 'POST', body: { definition, sql }, signal },
+  );
+  return {
+    ...{ name, columns, parameters, definition, sql, test },
+    description: `Events match: ${new URLSearchParams(search).get('q') || 'all'}`,
+    values: { project: values['project'] ?? '' }, // its range would stand still
+  };
+}
+
+function readSearchDraft(client: Client, search: string, signal?: AbortSignal): Promise<SearchDraftView> {
+  const needs = ['name', 'definition', 'sql', 'test', 'values'] as const;
+  return client.call<SearchDraftView>(`/api/search/endpoint?${search}`, needs, { signal });
 }

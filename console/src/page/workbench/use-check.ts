@@ -34,8 +34,8 @@ export interface Check extends Pick<DraftCheck, 'columns'> {
   readonly found: Found | undefined;
 }
 
-/** Checks texts when they have been left alone for half a second. */
-export function useCheck(kind: DefinitionKind, body: Checked): Check {
+/** Checks texts, if that is wanted, when they have been left alone for half a second. */
+export function useCheck(kind: DefinitionKind, body: Checked, isWanted = true): Check {
   const client = useClient();
   const path = actionPath(kind, 'check');
   const { data, error, isPlaceholderData, isPending } = useQuery({
@@ -50,6 +50,7 @@ export function useCheck(kind: DefinitionKind, body: Checked): Check {
         throw failure;
       }
     },
+    enabled: isWanted,
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0, // a text is rarely the same again

@@ -38,13 +38,18 @@ export interface Saving {
   readonly reset: () => void;
 }
 
-/** Saves the file of a definition, or the files of an endpoint. */
-export function useSaveFile(kind: DefinitionKind): Saving {
+/** Saves the file of a definition, or the files of an endpoint. @param before saves what it needs */
+export function useSaveFile(kind: DefinitionKind, before?: () => Promise<void>): Saving {
   const client = useClient();
   const cache = useQueryClient();
   const { mutate, isPending, error, data, reset } = useMutation({
-    mutationFn: (body: SentFile) =>
-      client.call<Saved>(actionPath(kind, 'save'), ['name', 'version'], { method: 'POST', body }),
+    async mutationFn(body: SentFile) {
+      await before?.();
+      return await client.call<Saved>(actionPath(kind, 'save'), ['name', 'version'], {
+        method: 'POST',
+        body,
+      });
+    },
     onSuccess() {
       // The lists of the navigation and the other pages have it at once.
       void cache.invalidateQueries({ queryKey: queries[kind].queryKey });
