@@ -170,7 +170,7 @@ function isOf(session: KnownSession, secret: string): boolean {
   const bytes = Buffer.from(secret, 'latin1');
   if (session.right !== undefined && sameHash(session.right, bytes)) return true;
   const isRight = sameHash(session.hash, hashKey(secret));
-  if (isRight) session.right = bytes;
+  if (isRight) session.right = new Uint8Array(bytes); // a copy: a short Buffer holds 8 KB of its pool
   return isRight;
 }
 
