@@ -108,6 +108,12 @@ export function findNodeFaults(document: Document.Parsed): YamlFault[] {
         if (seen.has(key.value))
           faults.push({ offset: key.range?.[0] ?? 0, message: describeRepeated(key.value) });
         seen.add(key.value);
+        // A project 0123 would be another one, as would one of 19 digits.
+        if (typeof key.value === 'number' && key.source !== undefined && key.source !== String(key.value))
+          faults.push({
+            offset: key.range?.[0] ?? 0,
+            message: `${key.source.slice(0, NAME_CHARS_MAX)} is a number, read as ${key.value}; write the name in quotes`,
+          });
       }
     },
     Alias(_, { source, range }, around) {

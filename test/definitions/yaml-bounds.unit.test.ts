@@ -36,3 +36,17 @@ describe('a definition', () => {
     expect(read('columns: &c [*c]')).toEqual([expect.objectContaining({ message, line: 1, column: 14 })]);
   });
 });
+
+test.each(['0123', '12345678901234567891', '1e3'])(
+  'a name %s without quotes is not read as another one',
+  (name) => {
+    const faults = parseYaml('quotas.yaml', `projects:\n  ${name}: { events: 1 }\n`);
+    const message = expect.stringMatching(
+      new RegExp(`^${name} is a number, read as \\d+; write the name in quotes$`),
+    );
+    expect(faults).toEqual([{ file: 'quotas.yaml', line: 2, column: 3, message }]);
+    expect(parseYaml('quotas.yaml', `projects:\n  "${name}": { events: 1 }\n  123: {}\n`)).not.toBeInstanceOf(
+      Array,
+    );
+  },
+);
