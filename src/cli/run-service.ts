@@ -25,7 +25,7 @@ export interface ServiceRun {
   readonly command: 'serve' | 'dev';
   /** Reload the definitions when one of their files changes. */
   readonly isWatching: boolean;
-  /** Fills an empty store before the service listens, unless `stop` aborts. */
+  /** Fills an empty store before anything reads it, unless `stop` aborts. */
   readonly fill: (core: Core, stop: AbortSignal) => Promise<void>;
   /** See `createReloads`. */
   readonly onReloaded?: (paths: ReadonlySet<string>, core: Core) => Promise<void>;
@@ -60,6 +60,11 @@ export async function runService(run: ServiceRun): Promise<void> {
       stop: () => stopping.abort('tailrace stop'),
     },
     localKey,
+    async prepare(core: Core) {
+      // Before a sample is stored, so that a port in use is reported at once.
+      await checkAddress(config);
+      await run.fill(core, stop);
+    },
   };
   const service = await createService(config, options).catch((error: unknown) => {
     throw explainStart(error, config);
@@ -68,9 +73,6 @@ export async function runService(run: ServiceRun): Promise<void> {
   cleanup.defer(() => endAnnouncement()); // once the store is released
   cleanup.defer(service.close);
   reloads.start(service.core);
-  // Before a sample is stored, so that a port in use is reported at once.
-  await checkAddress(config);
-  await run.fill(service.core, stop);
   if (stop.aborted) return;
   const address = await openAddress(service, run);
   endAnnouncement = announce(run, { url: address, key: localKey });

@@ -24,6 +24,8 @@ export interface ServiceOptions {
   readonly runTests?: RunTests;
   /** Values for `${NAME}` in the file of the receivers. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Called once the store is open, before anything reads it or evaluates alerts: fills an empty one. */
+  readonly prepare?: (core: Core) => Promise<void>;
   /** For `tailrace reload` and `tailrace stop`. */
   readonly actions?: ProcessActions;
   /** The key of the commands on this machine. */

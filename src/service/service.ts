@@ -62,6 +62,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   await using opened = new AsyncDisposableStack();
   const context = await openContext(config, options, opened);
   const { core, keyring, metrics, now, startTask } = context;
+  await options.prepare?.(core);
   const observed = {
     startedMs: now(),
     traffic: createTraffic(metrics, now),

@@ -76,6 +76,7 @@ export async function startTestService(
     now?: number;
     logger?: Logger;
     runTests?: ServiceOptions['runTests'];
+    prepare?: ServiceOptions['prepare'];
     /** Commands look for a service only behind the name of one. */
     owner?: string;
   } = {},
@@ -95,6 +96,7 @@ export async function startTestService(
     now: () => clock.now,
     random: () => 0,
     ...(options.runTests !== undefined && { runTests: options.runTests }),
+    ...(options.prepare !== undefined && { prepare: options.prepare }),
     actions: { reload: async () => undefined, stop() {} },
   });
   const url: string = await service.app.listen({ host: config.host, port: config.port, backlog: 4_096 });
