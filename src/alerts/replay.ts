@@ -45,7 +45,8 @@ export async function replay(
   if (before > TICKS_MAX)
     throw new TailraceError(
       'invalid_request',
-      `${alert.name} is evaluated ${before} times in that time, one each ${everyMs / 1000} s; the most is ${TICKS_MAX}`,
+      `${alert.name} is evaluated ${before} times in that time, one each ${everyMs / 1000} s; ` +
+        `the most is ${TICKS_MAX}, in ${(TICKS_MAX * everyMs) / 1000} s`,
     );
   const options = { rules: alert, receivers: alert.to, isSilenced: () => false };
   let state: AlertState = NO_STATE;

@@ -163,7 +163,12 @@ async function watchMessage({ control }: AlertParts, sent: Sent, signal: AbortSi
     // It is given up after a day, so within seconds it has been accepted.
     if (own === undefined) return 'sent';
     if (own.reason !== '') return `${own.reason}; it is sent again later`;
-    if (performance.now() >= sent.untilMs) return 'not accepted yet; it is retried for a day';
+    if (performance.now() >= sent.untilMs) {
+      const first = await control.alerts.nextMessage(sent.receiver, Number.MAX_SAFE_INTEGER);
+      const why =
+        first === undefined || first.reason === '' ? '' : `: an earlier message waits: ${first.reason}`;
+      return `not accepted yet${why}; it is retried for a day`;
+    }
     await delay(PROBE_EVERY_MS, undefined, { signal });
   }
 }
