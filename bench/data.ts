@@ -32,6 +32,8 @@ export interface BenchData {
   readonly endMs: number;
   /** Endpoints to serve instead of the shipped ones. */
   readonly endpointsDir?: string;
+  /** Alerts to evaluate; by default none. */
+  readonly alertsDir?: string;
   /** The checkout that serves them, if not this one. */
   readonly root?: string;
 }

@@ -2,6 +2,7 @@ import { loadavg } from 'node:os';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { ATTACKS } from '../trial/attack/attack.ts';
 import { type BenchOptions, printTable, type Row, type Section, say, Unmeasured } from './report.ts';
+import { alertsSection } from './section/alerts.ts';
 import { analysisSection } from './section/analysis.ts';
 import { attacksSection } from './section/attacks.ts';
 import { cachedSection } from './section/cached.ts';
@@ -30,6 +31,7 @@ const SECTIONS: Readonly<Record<string, Entry>> = {
   studio: { run: studioSection },
   soak: { run: soakSection },
   kill: { run: killSection, parts: KILL_PARTS },
+  alerts: { run: alertsSection },
   tenants: { run: tenantsSection },
   attacks: { run: attacksSection, parts: ATTACKS },
 };

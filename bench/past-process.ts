@@ -12,7 +12,7 @@ import type { DirectAnswer, DirectQuestion, PastJob, PastStarted } from './past-
  * A service with its clock at the end of its data, and direct access to its engine: in one process, so that both use the same
  * caches.
  */
-process.once('message', async ({ dataDir, endMs, endpointsDir, clock }: PastJob) => {
+process.once('message', async ({ dataDir, endMs, endpointsDir, alertsDir, clock }: PastJob) => {
   let steps = 0;
   const begunMs = Date.now();
   const now = () => endMs + (clock === 'steps' ? steps++ : Date.now() - begunMs);
@@ -20,6 +20,7 @@ process.once('message', async ({ dataDir, endMs, endpointsDir, clock }: PastJob)
     TAILRACE_DATA_DIR: dataDir,
     TAILRACE_PRIVATE_KEY: KEY,
     ...(endpointsDir !== undefined && { TAILRACE_ENDPOINTS_DIR: endpointsDir }),
+    ...(alertsDir !== undefined && { TAILRACE_ALERTS_DIR: alertsDir }),
   });
   const logger = pino({ level: 'silent' });
   const { app, core } = await createService(config, { logger, owner: 'the benchmark', now });
