@@ -50,8 +50,8 @@ const anyTick = fc.record({
   minutes: fc.constantFrom(1, 1, 1, 1, 2, 10, -30),
   silenced: fc.constantFrom<string | undefined>(undefined, undefined, undefined, '/a', WHOLE),
   edit: fc.option(anyEdit, { freq: 4 }),
-  /** The process ends: before, or after the write of which it does not learn. */
-  crash: fc.constantFrom(undefined, undefined, undefined, 'before', 'after'),
+  /** The process ends: before, or after a write of which it does not learn; or it does not learn of it, and goes on. */
+  crash: fc.constantFrom(undefined, undefined, undefined, undefined, 'before', 'after', 'unknown'),
   /** How each receiver responds until the next tick. */
   modes: fc.tuple(anyMode(), anyMode()),
 });
@@ -130,6 +130,8 @@ async function tryAll(rules: Rules, ticks: readonly Tick[]): Promise<void> {
   for (const table of ['states', 'history', 'silences', 'outbox'])
     database.exec(`DELETE FROM tailrace_alert_${table}`);
   const world = { nowMs: 1e12, ticks: 0, outcome: { kind: 'no rows' } as Outcome, isLost: false };
+  /** What the evaluations of a tick have written for receivers. */
+  let written: string[] = [];
   const now = () => world.nowMs;
   const receivers = RECEIVERS.map((name) => [name, openReceiver(name, now)] as const);
   let edit = { name: 'checkout', severity: 'warning', to: RECEIVERS, isServed: true };
@@ -151,6 +153,7 @@ async function tryAll(rules: Rules, ticks: readonly Tick[]): Promise<void> {
         ...store,
         async write(write) {
           const isWritten = await store.write(write);
+          if (isWritten) written.push(...write.messages.map((one) => `${one.receiver} ${one.message}`));
           if (world.isLost) throw new Error('the connection was lost after the commit');
           return isWritten;
         },
@@ -183,16 +186,18 @@ async function tryAll(rules: Rules, ticks: readonly Tick[]): Promise<void> {
       const about = { alert: ID, labels, comment: '', author: '', createdMs: world.nowMs };
       await store.addSilence({ ...about, id: 's', untilMs: Number.MAX_SAFE_INTEGER });
     }
-    if (crash === 'after') {
+    written = [];
+    if (crash === 'after' || crash === 'unknown') {
       world.isLost = true;
       await evaluate();
       world.isLost = false;
     }
-    if (crash !== undefined) {
+    if (crash === 'before' || crash === 'after') {
       evaluator = start();
       for (const [, receiver] of receivers) receiver.restart();
     }
     await evaluate();
+    expect(written).toEqual([...new Set(written)]);
     if (silenced !== undefined) await store.removeSilence(ID, 's');
     if (edit.isServed) {
       const isMuted = (name: string) => silenced === WHOLE || silenced === name;
