@@ -24,19 +24,6 @@ export interface EvaluatorOptions extends EvaluationOptions {
   readonly onEvaluated?: (alert: string, error?: unknown) => void;
 }
 
-/** Evaluates alerts while this process holds the lease. */
-export interface Evaluator {
-  /** Takes or renews the lease; for a task. */
-  renew(): Promise<void>;
-  /** Starts the evaluations that are due; for a task. */
-  tick(): void;
-  /** Resolves when the running evaluations have ended. */
-  idle(): Promise<void>;
-  isLeader(): boolean;
-  /** Aborts running evaluations, which are repeated by the next process, and gives the lease back. */
-  close(): Promise<void>;
-}
-
 // Chances to renew a lease in its life.
 const RENEWALS = 3;
 // A process without the lease asks for it at least so often.
@@ -44,7 +31,8 @@ const ASK_MS_MAX = 1_000;
 // Queries at once; a thousand alerts must not fill the queue.
 const CONCURRENCY_MAX = 4;
 
-export function createEvaluator(options: EvaluatorOptions): Evaluator {
+/** Evaluates alerts while this process holds the lease. */
+export function createEvaluator(options: EvaluatorOptions) {
   const { store, owner, onEvaluated } = options;
   const renewal = { isFirst: true, atMs: Number.NEGATIVE_INFINITY };
   const running = new Map<string, Promise<void>>();
@@ -57,6 +45,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     return renewal.isFirst || options.alerts().length > 0 || (held?.states.size ?? 0) > 0;
   }
 
+  /** Takes or renews the lease; for a task. */
   async function renew(): Promise<void> {
     const atMs = options.ticks();
     const leaseMs = options.leaseMs();
@@ -100,6 +89,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     running.set(id, evaluation);
   }
 
+  /** Starts the evaluations that are due; for a task. */
   function tick(): void {
     if (held === undefined || end.signal.aborted) return;
     const due = [...findDue(held, options)].filter(({ id }) => !running.has(id));
@@ -112,9 +102,11 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   return {
     renew,
     tick,
+    /** Resolves when the running evaluations have ended. */
     idle: async () => void (await Promise.all(running.values())),
     isLeader: () => held !== undefined,
-    async close() {
+    /** Aborts running evaluations, which are repeated by the next process, and gives the lease back. */
+    async close(): Promise<void> {
       end.abort(new Error('Tailrace is stopping'));
       await Promise.all(running.values());
       if (held !== undefined) await store.release(owner).catch(() => {}); // it ends by itself
@@ -141,19 +133,15 @@ function* findDue(from: Held, { alerts, now }: EvaluatorOptions): Generator<Work
     const { id, name } = alert;
     const tickMs = lastTick(alert, nowMs);
     const doneMs = from.states.get(id)?.state.tickMs;
-    const work = { id, name, from, lastMs: doneMs ?? 0 };
     if (isDue(alert, doneMs, tickMs))
-      yield { ...work, run: (evaluation) => evaluateOne(alert, tickMs, evaluation) };
+      yield { id, name, from, lastMs: doneMs ?? 0, run: (running) => evaluateOne(alert, tickMs, running) };
   }
   const ids = new Set(served.map(({ id }) => id));
   for (const [id, stored] of from.states) {
     if (ids.has(id)) continue;
-    const { name, state } = stored;
-    const work = { id, name, from, lastMs: state.tickMs ?? 0 };
-    yield {
-      ...work,
-      run: (evaluation) => endOne(id, { stored, reason: REMOVED, tickMs: nowMs }, evaluation),
-    };
+    const ending = { stored, reason: REMOVED, tickMs: nowMs };
+    const lastMs = stored.state.tickMs ?? 0;
+    yield { id, name: stored.name, from, lastMs, run: (running) => endOne(id, ending, running) };
   }
 }
 

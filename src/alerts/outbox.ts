@@ -1,58 +1,42 @@
 import { v7 as newOrderedId } from 'uuid';
+import type { StoredMessage } from '../keys/alerts/alert-record.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
 import { writeEntry } from './history.ts';
 import type { AlertMessage } from './message.ts';
 
-export interface OutboxMessage {
-  /** `webhook-id`, the same for every try. */
-  readonly id: string;
-  readonly receiver: string;
-  readonly alertId: string;
-  readonly message: AlertMessage;
-  readonly tries: number;
-  /** ms since the epoch. */
-  readonly firstAtMs: number;
-}
-
-/** Messages that have not been delivered. */
-export interface Outbox {
-  /** Returns the oldest due message of a receiver. */
-  next(receiver: string, nowMs: number): Promise<OutboxMessage | undefined>;
-  /** Removes what the receiver has accepted, and what it says of these instances from older messages that still wait. */
-  done(message: OutboxMessage): Promise<void>;
-  again(id: string, dueAtMs: number, reason: string): Promise<void>;
-  giveUp(message: OutboxMessage, reason: string): Promise<void>;
-}
+/** Its id is the `webhook-id`, the same for every try. */
+export type OutboxMessage = Omit<StoredMessage, 'message'> & { readonly message: AlertMessage };
+export type Outbox = ReturnType<typeof createOutbox>;
 
 /** How long a message is tried, or waits for a receiver that is not in the operator's file. */
 export const EXPIRY_MS = 86_400_000;
 
-/** @param now ms since the epoch */
-export function createOutbox(store: AlertStore, now: () => number): Outbox {
+/** Creates the messages that have not been delivered. @param now ms since the epoch */
+export function createOutbox(store: AlertStore, now: () => number) {
   const entryOf = (event: Parameters<typeof writeEntry>[0]) => ({
     ...{ id: newOrderedId(), atMs: now(), entry: writeEntry(event) },
   });
   return {
-    async next(receiver, nowMs) {
+    /** Returns the oldest due message of a receiver. */
+    async next(receiver: string, nowMs: number): Promise<OutboxMessage | undefined> {
       const stored = await store.nextMessage(receiver, nowMs);
-      if (stored === undefined) return undefined;
-      const { id, alert: alertId, message, tries, firstMs } = stored;
-      return { id, receiver, alertId, message: readMessage(message), tries, firstAtMs: firstMs };
+      return stored && { ...stored, message: readMessage(stored.message) };
     },
-    async done({ id, receiver, alertId, message }) {
-      const waiting = await store.listMessages(receiver, alertId);
+    /** Removes what the receiver has accepted, and what it says of these instances from older messages that still wait. */
+    async done({ id, receiver, alert, message }: OutboxMessage): Promise<void> {
+      const waiting = await store.listMessages(receiver, alert);
       const older = waiting.filter((one) => one.id < id);
       const changed = older.flatMap((one) => {
         const rest = subtract(readMessage(one.message), message);
         return rest === undefined ? [] : [{ id: one.id, message: rest }];
       });
       const entry = entryOf({ change: 'delivered', receiver, status: message.status });
-      await store.endMessage({ id, alert: alertId, entry, changed });
+      await store.endMessage({ id, alert, entry, changed });
     },
-    again: (id, dueMs, reason) => store.postponeMessage(id, { dueMs, reason }),
-    async giveUp({ id, alertId, receiver }, reason) {
+    again: (id: string, dueMs: number, reason: string) => store.postponeMessage(id, { dueMs, reason }),
+    async giveUp({ id, alert, receiver }: OutboxMessage, reason: string): Promise<void> {
       const entry = entryOf({ change: 'not_delivered', receiver, reason });
-      await store.endMessage({ id, alert: alertId, entry, changed: [] });
+      await store.endMessage({ id, alert, entry, changed: [] });
     },
   };
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createEvaluate, type Evaluate } from '../alerts/evaluate.ts';
+import { createEvaluate } from '../alerts/evaluate.ts';
 import { listFiring, readStored } from '../alerts/evaluation.ts';
 import { createEvaluator, type EvaluatorOptions } from '../alerts/evaluator.ts';
-import { createFindLink, type FindLink } from '../alerts/message.ts';
+import { createFindLink } from '../alerts/message.ts';
 import { createOutbox, EXPIRY_MS } from '../alerts/outbox.ts';
 import type { Sender, SenderEvent, SenderOptions } from '../alerts/receivers/sender.ts';
 import type { Alert } from '../definitions/alert.ts';
@@ -29,16 +29,14 @@ const LEASE_MS = { min: 1_000, max: 3_000 };
 // One process owns the data directory, and so the store in it; it takes its own lease again.
 const OWN = { owner: 'the service', leaseMs: () => 60_000 };
 
-/** What tests of alerts need, and why alerts are not evaluated or sent. */
-export interface ServedAlerts {
-  readonly evaluate: Evaluate;
-  readonly receivers: () => ReadonlySet<string>;
-  readonly findLink: FindLink;
-  readonly findProblem: () => string | undefined;
-}
+export type ServedAlerts = Awaited<ReturnType<typeof openAlerts>>;
 
-/** Evaluates the alerts and sends their messages until the service closes. */
-export async function openAlerts(context: Context): Promise<ServedAlerts> {
+/**
+ * Evaluates the alerts and sends their messages until the service closes.
+ *
+ * @returns what tests of alerts need, and why alerts are not evaluated or sent
+ */
+export async function openAlerts(context: Context) {
   const { config, control, core, files, metrics, logger, now, startTask, opened } = context;
   const { receivers } = files;
   const { engine, registry } = core;
@@ -107,7 +105,7 @@ export async function openAlerts(context: Context): Promise<ServedAlerts> {
   });
   return {
     ...{ evaluate, receivers: receivers.names, findLink },
-    findProblem() {
+    findProblem(): string | undefined {
       const failing = measured.failingSince(now() - FAILING_MS);
       if (failing.length === 0) return states.findProblem();
       return (
@@ -164,15 +162,6 @@ function leaseMs(alerts: readonly Alert[]): number {
   return alerts.reduce((ms, { everyMs }) => Math.max(LEASE_MS.min, Math.min(ms, everyMs)), LEASE_MS.max);
 }
 
-/** Sends messages of alerts while this process evaluates. */
-interface Sending {
-  /** Sends what is due; for a task. */
-  tick(): Promise<void>;
-  stop(): Promise<void>;
-  /** Gives up messages to receivers that have been gone for a day, and the oldest to one with too many. */
-  clean(): Promise<void>;
-}
-
 interface SendingOptions extends Pick<SenderOptions, 'listFiring'> {
   /** Called after each try to send a message. */
   readonly tried: (receiver: string, outcome: Exclude<SenderEvent['kind'], 'outbox_failed'>) => void;
@@ -189,7 +178,7 @@ const SENT_LOG = {
 function createSending(
   { config, control, files: { receivers }, now, random, logger }: Context,
   { listFiring, tried }: SendingOptions,
-): Sending {
+) {
   const outbox = createOutbox(control.alerts, now);
   let sender: Sender | undefined;
 
@@ -199,6 +188,7 @@ function createSending(
     logger[level](event, text);
   }
 
+  /** Gives up messages to receivers that have been gone for a day, and the oldest to one with too many. */
   async function clean(): Promise<void> {
     for (const { receiver, messages } of await control.alerts.readOutbox()) {
       const isGone = !receivers.names().has(receiver);
@@ -215,14 +205,15 @@ function createSending(
     { reason, ageMs }: { readonly reason: string; readonly ageMs: number },
   ): Promise<boolean> {
     const queued = await outbox.next(receiver, Number.MAX_SAFE_INTEGER);
-    if (queued === undefined || sender === undefined || now() - queued.firstAtMs < ageMs) return false;
+    if (queued === undefined || sender === undefined || now() - queued.firstMs < ageMs) return false;
     await outbox.giveUp(queued, reason);
     watch({ kind: 'given_up', receiver, alert: queued.message.alert, id: queued.id, reason });
     return true;
   }
 
   return {
-    async tick() {
+    /** Sends what is due; for a task. */
+    async tick(): Promise<void> {
       // Without a file messages wait for one.
       if (config.receiversFile === '') return;
       const { openSender } = await import('../alerts/receivers/sender.ts');
@@ -231,7 +222,7 @@ function createSending(
       sender ??= openSender({ outbox, receivers: all, listFiring, now, ticks, random, watch });
       sender.tick();
     },
-    async stop() {
+    async stop(): Promise<void> {
       const ended = sender;
       sender = undefined;
       await ended?.close();

@@ -3,7 +3,7 @@ import type { Outbox, OutboxMessage } from '../../src/alerts/outbox.ts';
 
 /** An outbox without a store: what is due comes in the order of `put`. */
 export function createMemoryOutbox() {
-  const waiting = new Map<string, OutboxMessage & { dueAtMs: number; reason?: string }>();
+  const waiting = new Map<string, OutboxMessage & { dueAtMs: number }>();
   const finished: string[] = [];
   const givenUp = new Map<string, string>();
   let created = 0;
@@ -36,9 +36,9 @@ export function createMemoryOutbox() {
 
   return Object.assign(state, outbox, {
     ...{ waiting, finished, givenUp },
-    put(receiver: string, message: AlertMessage, firstAtMs: number): string {
+    put(receiver: string, message: AlertMessage, firstMs: number): string {
       const id = `msg_${++created}`;
-      waiting.set(id, { id, receiver, alertId: '', message, tries: 0, firstAtMs, dueAtMs: firstAtMs });
+      waiting.set(id, { id, receiver, alert: '', message, tries: 0, firstMs, reason: '', dueAtMs: firstMs });
       return id;
     },
     clear() {

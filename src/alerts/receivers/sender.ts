@@ -30,15 +30,7 @@ export interface SenderOptions {
   readonly watch: (event: SenderEvent) => void;
 }
 
-export interface Sender {
-  /** Sends what is due, to each receiver that is not busy; for a task. */
-  tick(): void;
-  /**
-   * Stops sending. A try that has not ended is aborted; its message is sent again, with the same id, after the next
-   * start.
-   */
-  close(): Promise<void>;
-}
+export type Sender = ReturnType<typeof openSender>;
 
 // Messages of an evaluation leave within so long, and those that are due again.
 const POLL_MS = 500;
@@ -56,7 +48,7 @@ interface Line {
  * Sends the messages of the outbox, one at a time to each receiver, each receiver by itself. Only one process may do so
  * at a time.
  */
-export function openSender(options: SenderOptions): Sender {
+export function openSender(options: SenderOptions) {
   const { receivers, ticks, now, watch } = options;
   const end = new AbortController();
   const lines = new Map<string, Line>();
@@ -87,7 +79,8 @@ export function openSender(options: SenderOptions): Sender {
   }
 
   return {
-    tick() {
+    /** Sends what is due, to each receiver that is not busy; for a task. */
+    tick(): void {
       if (end.signal.aborted) return;
       for (const receiver of receivers()) {
         const { name } = receiver;
@@ -100,7 +93,8 @@ export function openSender(options: SenderOptions): Sender {
           );
       }
     },
-    async close() {
+    /** Stops sending. A try that has not ended is aborted; its message is sent again, with the same id, later. */
+    async close(): Promise<void> {
       end.abort(new Error('Tailrace is stopping'));
       await Promise.all(running.values());
     },
@@ -155,11 +149,11 @@ export function createDelivery(
   }
 
   async function fail(queued: OutboxMessage, failure: SendError): Promise<number> {
-    const { id, message, firstAtMs } = queued;
+    const { id, message, firstMs } = queued;
     const tries = queued.tries + 1;
     const reason = redact(messageOf(failure), secrets);
     const event = { receiver: name, alert: message.alert, id, tries, reason };
-    const isOld = now() - firstAtMs >= EXPIRY_MS && Math.max(tries, failures) >= EXPIRY_TRIES_MIN;
+    const isOld = now() - firstMs >= EXPIRY_MS && Math.max(tries, failures) >= EXPIRY_TRIES_MIN;
     if (isOld || failure.isFinal) {
       await outbox.giveUp(queued, reason);
       watch({ kind: 'given_up', ...event });
