@@ -62,7 +62,6 @@ export interface StepOptions {
   readonly receivers: readonly string[];
   /** Whether an instance is silenced at this tick: then its end is sent, and nothing else. */
   readonly isSilenced: (labels: Labels) => boolean;
-  readonly instancesMax?: number;
 }
 
 /** Instances of one alert. */
@@ -79,7 +78,7 @@ export function step(
   { tickMs, outcome }: { readonly tickMs: number; readonly outcome: Outcome },
   options: StepOptions,
 ): { readonly state: AlertState; readonly transitions: readonly Transition[] } {
-  const bounded = boundInstances(outcome, options.instancesMax ?? INSTANCES_MAX);
+  const bounded = boundInstances(outcome);
   const failures = bounded.kind === 'failed' ? before.failures + 1 : 0;
   const walk: Walk = { tickMs, options, transitions: [] };
   const watched = skipUnwatched(before, tickMs, options.rules.everyMs);
@@ -100,9 +99,9 @@ function keyOf(labels: Labels): string {
   return JSON.stringify(Object.entries(labels));
 }
 
-function boundInstances(outcome: Outcome, max: number): Outcome {
-  if (outcome.kind !== 'rows' || outcome.holding.length <= max) return outcome;
-  const count = `the answer has ${outcome.holding.length} instances; an alert has at most ${max}`;
+function boundInstances(outcome: Outcome): Outcome {
+  if (outcome.kind !== 'rows' || outcome.holding.length <= INSTANCES_MAX) return outcome;
+  const count = `the answer has ${outcome.holding.length} instances; an alert has at most ${INSTANCES_MAX}`;
   return { kind: 'failed', reason: `${count}: group by other columns, or raise the threshold` };
 }
 
@@ -202,8 +201,8 @@ export function resolveAll({ instances }: AlertState): Transition[] {
  * Resolves instances that only `keep_firing_for` holds, the quietest first, beyond the bound: changing labels would add
  * up to any number.
  */
-function dropExcess(instances: Instances, { options, transitions }: Walk): Instances {
-  const excess = Object.keys(instances).length - (options.instancesMax ?? INSTANCES_MAX);
+function dropExcess(instances: Instances, { transitions }: Walk): Instances {
+  const excess = Object.keys(instances).length - INSTANCES_MAX;
   if (excess <= 0) return instances;
   const quiet = Object.entries(instances).filter(([, { quietMs }]) => quietMs !== undefined);
   quiet.sort(([, a], [, b]) => (a.quietMs ?? 0) - (b.quietMs ?? 0));

@@ -2,11 +2,12 @@ import { connect, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { messageOf } from '../../errors.ts';
 import { createDeadline, untilAborted } from '../../lib/abort.ts';
-import { addressOf, isPublicAddress } from '../../lib/network.ts';
+import { addressOf } from '../../lib/network.ts';
 import { oneLine } from '../text.ts';
 import { TRY_MS_MAX } from './post.ts';
 import {
   type Connector,
+  checkAddress,
   describeInstances,
   type Outgoing,
   type Send,
@@ -53,13 +54,12 @@ export function createEmail(settings: EmailSettings, connector: Connector): Send
 }
 
 /** Connects before the library does, so that the address that was checked is the one that is connected to. */
-function openSocket(url: URL, { isPrivate, lookup }: Connector, signal: AbortSignal): Promise<Socket> {
-  const address = addressOf(url);
-  if (!isPrivate && address !== undefined && !isPublicAddress(address))
-    return Promise.reject(new SendError(`${address} is not a public address`));
-  return new Promise((resolve, reject) => {
+async function openSocket(url: URL, connector: Connector, signal: AbortSignal): Promise<Socket> {
+  checkAddress(url, connector);
+  const { lookup } = connector;
+  return await new Promise((resolve, reject) => {
     const socket = connect({
-      host: address ?? url.hostname,
+      host: addressOf(url) ?? url.hostname,
       port: Number(url.port) || (PORTS[url.protocol] ?? 0),
       ...(lookup === undefined ? {} : { lookup }),
     });

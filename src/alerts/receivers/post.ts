@@ -2,8 +2,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { messageOf } from '../../errors.ts';
 import { createDeadline } from '../../lib/abort.ts';
-import { addressOf, isPublicAddress } from '../../lib/network.ts';
-import { type Connector, SendError } from './receiver.ts';
+import { type Connector, checkAddress, SendError } from './receiver.ts';
 
 /** Longest time of one try, from the resolution of the name to the response. */
 export const TRY_MS_MAX = 10_000;
@@ -41,12 +40,6 @@ export async function postJson(
   } finally {
     deadline.clear();
   }
-}
-
-function checkAddress(url: URL, { isPrivate }: Connector): void {
-  const address = addressOf(url);
-  if (!isPrivate && address !== undefined && !isPublicAddress(address))
-    throw new SendError(`${address} is not a public address`);
 }
 
 function respond(

@@ -1,4 +1,5 @@
 import type { LookupFunction } from 'node:net';
+import { addressOf, isPublicAddress } from '../../lib/network.ts';
 import type { AlertMessage } from '../message.ts';
 import { oneLine } from '../text.ts';
 
@@ -58,6 +59,13 @@ export class SendError extends Error {
     this.isRejected = isRejected;
     this.isFinal = isFinal;
   }
+}
+
+/** Rejects an address of a URL that is private, unless the operator allows it; names are checked when they are resolved. */
+export function checkAddress(url: URL, { isPrivate }: Connector): void {
+  const address = addressOf(url);
+  if (!isPrivate && address !== undefined && !isPublicAddress(address))
+    throw new SendError(`${address} is not a public address`);
 }
 
 const REASON_CHARS_MAX = 300;
