@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type protobuf from 'protobufjs/light.js';
 import { malformed } from './body-format.ts';
 
-/** Message → field → [number, type]; before the type `repeated` if there may be many, `map` for names with such values. */
+/** Message → field → [number, type]; before the type `repeated` if there may be many, `map` for names with values. */
 export type Messages = Readonly<Record<string, Readonly<Record<string, readonly [number, string]>>>>;
 
 // So that an empty text differs from a missing one. Of a `oneof`, protobufjs would delete all other fields of each value,
