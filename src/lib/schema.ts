@@ -99,7 +99,7 @@ export function expectedOf(schema: object): string | undefined {
 }
 
 function describeInteger({ unit, minimum, maximum }: Described): string {
-  const counted = unit === undefined ? 'a whole number' : `a whole number of ${unit}`;
+  const counted = `a whole number${unit === undefined ? '' : ` of ${unit}`}`;
   if (minimum === undefined) return counted;
   return maximum === undefined
     ? `${counted}, at least ${minimum}`
