@@ -2,6 +2,11 @@ import { readDefinitions } from '../src/definitions/read.ts';
 import type { Source } from '../src/definitions/source.ts';
 import { MICROS_PER_MS } from '../src/lib/instant.ts';
 import { planSample, sampleEvents } from '../src/sample/fill.ts';
+import { NDJSON, type TrialEvent, WIRES } from '../trial/wire.ts';
+
+/** How events are written for each protocol. */
+export const ALL_WIRES = { ndjson: NDJSON, ...WIRES };
+export type WireName = keyof typeof ALL_WIRES;
 
 /** The source of the load: requests at a gateway, about 1 KB each. */
 const SOURCE_NAME = 'cloudflare.logs.prod';
@@ -38,4 +43,20 @@ export function toBatches(lines: readonly string[], size: number): Buffer[] {
     batches.push(Buffer.from(`${lines.slice(i, i + size).join('\n')}\n`));
   }
   return batches;
+}
+
+/** Events that each protocol can carry as they are: their metadata are texts. */
+export function makeTrialEvents(count: number, endMs: number): TrialEvent[] {
+  const texts = { level: 'info', service: 'gateway', method: 'GET', region: 'eu-central-1', status: '200' };
+  return Array.from({ length: count }, (_, i) => {
+    const own = {
+      host: `h${i % 7}`,
+      path: `/rest/v1/orders/${i}`,
+      remote: `10.0.0.${i % 250}`,
+      duration: `${i}`,
+    };
+    const metadata = { ...texts, ...own, user_agent: 'Mozilla/5.0 (X11; Linux x86_64)' };
+    const message = `GET /rest/v1/orders?id=eq.${i} 200 "curl/8.0"`;
+    return { id: `${i}`, timeMs: endMs - i, project: 'p', message, metadata };
+  });
 }

@@ -1,13 +1,14 @@
 import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Call, INGEST_PATH, send } from '../trial/http.ts';
-import { makeLines, toBatches } from './events.ts';
+import { ALL_WIRES, makeLines, makeTrialEvents, toBatches } from './events.ts';
 import type { LoadJob, LoadResult } from './load.ts';
 import { quantile } from './report.ts';
 
 // Enough that bytes do not repeat soon; few enough to be created in a second.
 const LINES = 20_000;
 const REJECTED = 503;
+const STORED_BY_LOKI = 204;
 
 process.once('message', async (job: LoadJob) => {
   process.send?.(await run(job), () => process.disconnect());
@@ -32,7 +33,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
     const { status, text } = await send(job.url, agent, call);
     const tookMs = performance.now() - sentMs;
     (status === REJECTED ? rejectedMs : times).push(tookMs);
-    if (status === 200) return;
+    if (status === 200 || status === STORED_BY_LOKI) return;
     failures++;
     firstFailure ||= `${status} ${text.slice(0, 500)}`;
   }
@@ -55,6 +56,15 @@ async function run(job: LoadJob): Promise<LoadResult> {
 
 async function createCalls({ send: what }: LoadJob): Promise<Call[]> {
   if ('paths' in what) return what.paths.map((path) => ({ path }));
+  if (what.wire !== undefined) {
+    const { path, type, write } = ALL_WIRES[what.wire];
+    const events = makeTrialEvents(LINES, what.nowMs ?? Date.now());
+    const size = what.eventsPerRequest;
+    return Array.from({ length: Math.ceil(LINES / size) }, (_, i) => {
+      const batch = events.slice(i * size, (i + 1) * size);
+      return { path, body: Buffer.from(write(batch)), headers: { 'content-type': type } };
+    });
+  }
   const lines = await makeLines(LINES, 1, what.nowMs);
   return toBatches(lines, what.eventsPerRequest).map((body) => ({ path: INGEST_PATH, body }));
 }

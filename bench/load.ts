@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import type { WireName } from './events.ts';
 
 /** The load of a separate process, bounded in time and in number of requests. */
 export interface LoadJob {
@@ -14,7 +15,12 @@ export interface LoadJob {
   readonly requestsPerSecond?: number;
   /** Requests with so many events each, at the present or another instant; or GETs of these paths in turn. */
   readonly send:
-    | { readonly eventsPerRequest: number; readonly nowMs?: number }
+    | {
+        readonly eventsPerRequest: number;
+        readonly nowMs?: number;
+        /** By a protocol of trial/wire.ts; default: NDJSON to the gateway's source. */
+        readonly wire?: WireName;
+      }
     | { readonly paths: readonly string[] };
 }
 

@@ -2,9 +2,10 @@ import { readDefinitions } from '../../src/definitions/read.ts';
 import { decodeBatch } from '../../src/ingest/decode-batch.ts';
 import { MICROS_PER_MS } from '../../src/lib/instant.ts';
 import { fillSample, type Server, withServer } from '../../trial/server.ts';
-import { NDJSON, type TrialEvent, WIRES, type Wire } from '../../trial/wire.ts';
+import type { Wire } from '../../trial/wire.ts';
 import { settle, takeThreads } from '../core-time.ts';
 import { inTemporaryFolder } from '../data.ts';
+import { ALL_WIRES, makeTrialEvents, type WireName } from '../events.ts';
 import {
   CACHED_PATH,
   EVENTS_PER_BATCH,
@@ -22,6 +23,7 @@ const MEASUREMENTS = {
   single: (dataDir: string) => rateRows(dataDir, RATES.single),
   callers: measureReads,
   decode: measureDecoding,
+  protocols: measureProtocols,
 };
 
 export const INGEST_PARTS = Object.keys(MEASUREMENTS);
@@ -208,24 +210,37 @@ async function read(server: Server): Promise<Reads> {
   return { cached, logs };
 }
 
+const PROTOCOL_ROUNDS = 5;
+
+/** Events a second over HTTP until they are durable, by each protocol with the same content, by turns. */
+async function measureProtocols(dataDir: string): Promise<Row[]> {
+  const wires = Object.keys(ALL_WIRES) as WireName[]; // the keys of a constant
+  const rates = new Map<WireName, number[]>();
+  await withServer({ dataDir }, async (server) => {
+    for (let round = 0; round <= PROTOCOL_ROUNDS; round++)
+      for (const wire of wires) {
+        const part = { connections: 4, secondsMax: 3, send: { eventsPerRequest: EVENTS_PER_BATCH, wire } };
+        const rate = eventRate(await load(server, part));
+        await settle(server.pid);
+        if (round > 0) rates.set(wire, [...(rates.get(wire) ?? []), rate]); // the first one compiles the code
+      }
+  });
+  return [...rates].flatMap(([wire, values]): Row[] => [
+    { name: `${wire}: requests of 1,000 events, 4 connections`, unit: 'events/s', values },
+    {
+      ...{ name: `${wire}: events/s beside NDJSON`, unit: '×', goal: { atLeast: 0.8 } },
+      values: values.map((value, i) => value / (rates.get('ndjson')?.[i] ?? Number.NaN)),
+    },
+  ]);
+}
+
 const DECODE_ROUNDS = 15;
 const DECODED_AT = Date.UTC(2026, 10, 20, 12);
 
 /** Core time of decoding a request of each protocol, by turns in this process, with the same content. */
 async function measureDecoding(): Promise<Row[]> {
   const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
-  const texts = { level: 'info', service: 'gateway', method: 'GET', region: 'eu-central-1', status: '200' };
-  const events = Array.from({ length: EVENTS_PER_BATCH }, (_, i): TrialEvent => {
-    const own = {
-      host: `h${i % 7}`,
-      path: `/rest/v1/orders/${i}`,
-      remote: `10.0.0.${i % 250}`,
-      duration: `${i}`,
-    };
-    const metadata = { ...texts, ...own, user_agent: 'Mozilla/5.0 (X11; Linux x86_64)' };
-    const message = `GET /rest/v1/orders?id=eq.${i} 200 "curl/8.0"`;
-    return { id: `${i}`, timeMs: DECODED_AT - i, project: 'p', message, metadata };
-  });
+  const events = makeTrialEvents(EVENTS_PER_BATCH, DECODED_AT);
   const rules = { now: DECODED_AT * MICROS_PER_MS, project: '' };
   const source = definitions.sources.find(({ name }) => name === 'logs');
   const decode = ({ format, write }: Wire): number => {
@@ -235,7 +250,7 @@ async function measureDecoding(): Promise<Row[]> {
     const { user, system } = process.cpuUsage(before);
     return (user + system) / events.length;
   };
-  const wires = Object.entries({ NDJSON, ...WIRES });
+  const wires = Object.entries(ALL_WIRES);
   const rounds = Array.from({ length: DECODE_ROUNDS }, () => wires.map(([, wire]) => decode(wire)));
   const kept = rounds.slice(DECODE_ROUNDS / 3); // the first compile the code
   const [base = 0] = wires.map((_, i) => median(kept.map((round) => round[i] ?? 0)));
