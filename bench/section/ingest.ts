@@ -212,24 +212,40 @@ async function read(server: Server): Promise<Reads> {
 
 const PROTOCOL_ROUNDS = 5;
 
-/** Events a second over HTTP until they are durable, by each protocol with the same content, by turns. */
+/** Events a second over HTTP until they are durable, and their core time, by each protocol with the same content, by turns. */
 async function measureProtocols(dataDir: string): Promise<Row[]> {
   const wires = Object.keys(ALL_WIRES) as WireName[]; // the keys of a constant
-  const rates = new Map<WireName, number[]>();
+  const [rates, costs] = [new Map<WireName, number[]>(), new Map<WireName, number[]>()];
+  const add = (to: typeof rates, wire: WireName, value: number) =>
+    to.set(wire, [...(to.get(wire) ?? []), value]);
   await withServer({ dataDir }, async (server) => {
     for (let round = 0; round <= PROTOCOL_ROUNDS; round++)
       for (const wire of wires) {
         const part = { connections: 4, secondsMax: 3, send: { eventsPerRequest: EVENTS_PER_BATCH, wire } };
-        const rate = eventRate(await load(server, part));
-        await settle(server.pid);
-        if (round > 0) rates.set(wire, [...(rates.get(wire) ?? []), rate]); // the first one compiles the code
+        let events = 0;
+        let rate = 0;
+        const threads = await takeThreads(server.pid, async () => {
+          const result = await load(server, part);
+          events = result.requests * EVENTS_PER_BATCH;
+          rate = eventRate(result);
+          await settle(server.pid);
+        });
+        if (round === 0) continue; // the first one compiles the code
+        add(rates, wire, rate);
+        add(costs, wire, (threads.reduce((sum, { ms }) => sum + ms, 0) * 1_000) / events);
       }
   });
-  return [...rates].flatMap(([wire, values]): Row[] => [
-    { name: `${wire}: requests of 1,000 events, 4 connections`, unit: 'events/s', values },
+  const beside = (own: readonly number[], base: readonly number[] = []) =>
+    own.map((value, i) => value / (base[i] ?? Number.NaN));
+  return wires.flatMap((wire): Row[] => [
+    { name: `${wire}: an event`, unit: 'core µs', values: costs.get(wire) ?? [] },
     {
       ...{ name: `${wire}: events/s beside NDJSON`, unit: '×', goal: { atLeast: 0.8 } },
-      values: values.map((value, i) => value / (rates.get('ndjson')?.[i] ?? Number.NaN)),
+      values: beside(rates.get(wire) ?? [], rates.get('ndjson')),
+    },
+    {
+      ...{ name: `${wire}: events a core second beside NDJSON`, unit: '×', goal: { atLeast: 0.8 } },
+      values: beside(costs.get('ndjson') ?? [], costs.get(wire)),
     },
   ]);
 }
