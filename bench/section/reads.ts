@@ -27,11 +27,12 @@ const ASKED_MIN = 3;
 const COMPARED_AT = [0, 0.5, 1];
 /** The oracle reads all events of a project into memory. */
 const COMPARED_BY_ORACLE_AT = [0.9, 1];
-/** Loading takes a rival minutes for a million rows. */
-const RIVAL_ROWS_MAX = 10_000_000;
-
 /** The rivals, by their names in `--only`. PostgreSQL reads few rows by an index faster than any query is planned. */
 export const RIVALS: Readonly<Record<string, OpenRival>> = { postgres: openPostgres, duckdb: openDuckDb };
+/** Loading takes minutes: PostgreSQL for a million rows, DuckDB for ten. */
+const ROWS_MAX: Readonly<Record<string, number>> = { postgres: 1_000_000 };
+/** Also of those that `--only` names. */
+const CHOSEN_ROWS_MAX = 10_000_000;
 
 /** The times of one side for one kind of question, ms. */
 export interface Times {
@@ -69,8 +70,7 @@ export async function askAll(
 ): Promise<{ asked: Asked[]; absent: Row[] }> {
   const data = await openBenchData(rows);
   return await inTemporaryFolder(async (folder) => {
-    const { rivals, absent } =
-      rows > RIVAL_ROWS_MAX ? { rivals: [], absent: [] } : await openRivals(data, folder, only);
+    const { rivals, absent } = await openRivals({ ...data, rows }, folder, only);
     try {
       return await withPastServer({ ...data, endpointsDir: addCount(folder) }, 'steps', async (server) => {
         if (rivals.length > 0) await compareAnswers(server, rivals, data.endMs, COMPARED_AT);
@@ -83,11 +83,17 @@ export async function askAll(
   });
 }
 
-async function openRivals(data: BenchData, folder: string, only: BenchOptions['only']) {
+async function openRivals(
+  data: BenchData & { readonly rows: number },
+  folder: string,
+  only: BenchOptions['only'],
+) {
   const rivals: Rival[] = [];
   const absent: Row[] = [];
   for (const [name, open] of Object.entries(RIVALS)) {
-    if (only.length > 0 && !only.includes(name)) continue;
+    const isChosen = only.includes(name);
+    const rowsMax = isChosen ? CHOSEN_ROWS_MAX : (ROWS_MAX[name] ?? CHOSEN_ROWS_MAX);
+    if ((only.length > 0 && !isChosen) || data.rows > rowsMax) continue;
     try {
       rivals.push(await open(data, folder));
     } catch (error) {
