@@ -241,7 +241,10 @@ interface FullPage {
   readonly last: Position;
 }
 
-/** Finds the `Link` of a full page to the next one (RFC 8288). Each cursor is signed once. */
+// Node's `fetch` rejects responses with more than 16 KiB of headers; without the link it reads the page.
+const LINK_CHARS_MAX = 8_192;
+
+/** Finds the `Link` of a full page to the next one (RFC 8288), unless it is too long. Each cursor is signed once. */
 function createNextLinks(cursors: Pick<Cursors, 'createWriter'>) {
   const known = new WeakMap<Answer, string>();
   return ({ url, question, last }: FullPage, answer: Answer): string | undefined => {
@@ -249,7 +252,8 @@ function createNextLinks(cursors: Pick<Cursors, 'createWriter'>) {
     const { endpoint, values } = question;
     const cursor = known.get(answer) ?? cursors.createWriter(endpoint, values)(last);
     known.set(answer, cursor);
-    return `<${withCursor(url, cursor)}>; rel="next"`;
+    const link = `<${withCursor(url, cursor)}>; rel="next"`;
+    return link.length > LINK_CHARS_MAX ? undefined : link;
   };
 }
 

@@ -96,6 +96,11 @@ beforeAll(async () => {
 });
 
 describe('following the links', () => {
+  test('a page of a URL that is too long for a link in headers is read without one', async () => {
+    const path = `${pathOf('pages.oldest', 'p')}&unknown=${'%D1%89'.repeat(3_000)}`; // Node's own fetch reads 16 KiB of headers
+    expect(await read(own.url, path)).toMatchObject({ rows: { length: 7 }, next: undefined });
+  });
+
   test('reaches each of many rows that share id and microsecond, of an endpoint and of a search', async () => {
     const { core, clock, url } = own;
     const project = 'alike';
