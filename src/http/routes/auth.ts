@@ -42,10 +42,7 @@ const LOGIN_QUERY = Type.Object({
 export const authRoutes: RouteGroup<AuthParts> = {
   bodyBytesMax: 1_024, // no body is read
   routes: [
-    defineRoute({
-      method: 'GET',
-      path: '/auth/options',
-      scopes: 'none',
+    defineRoute('GET /auth/options', 'none', {
       summary: 'How one can sign in to the console',
       answer: { 200: json('The present state.', SIGN_IN) },
       handle: async ({ config, readAmbient }: AuthParts, { raw }) => ({
@@ -54,34 +51,22 @@ export const authRoutes: RouteGroup<AuthParts> = {
         session: readAmbient(raw) !== undefined,
       }),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/auth/login',
-      scopes: 'none',
+    defineRoute('GET /auth/login', 'none', {
       summary: '[Sign in](people.md) with the account of the company',
       query: LOGIN_QUERY,
       handle: (parts: AuthParts, request, reply) => beginSignIn(parts, request, reply),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/auth/callback',
-      scopes: 'none',
+    defineRoute('GET /auth/callback', 'none', {
       summary: 'Where the provider sends browsers back to',
       handle: (parts: AuthParts, request, reply) => finishSignIn(parts, request, reply),
     }),
-    defineRoute({
-      method: 'POST',
-      path: '/auth/key',
-      scopes: 'any',
+    defineRoute('POST /auth/key', 'any', {
       summary: 'Open a session for a key',
       operation: { id: 'sign_in_with_key', tag: 'console' },
       answer: { 200: json('The session is in a cookie.', ME) },
       handle: (parts: AuthParts, request, reply) => signInWithKey(parts, request, reply),
     }),
-    defineRoute({
-      method: 'POST',
-      path: '/auth/logout',
-      scopes: 'any',
+    defineRoute('POST /auth/logout', 'any', {
       summary: 'End the session of the request',
       operation: { id: 'sign_out', tag: 'console' },
       answer: {
@@ -192,19 +177,13 @@ const SESSIONS_QUERY = Type.Object({
 /** The sender of a request, and sessions of the console: src/management/sessions.ts. */
 export const sessionRoutes: RouteGroup<SessionParts> = {
   routes: [
-    defineRoute({
-      method: 'GET',
-      path: '/api/me',
-      scopes: 'any',
+    defineRoute('GET /api/me', 'any', {
       summary: 'The person or key of the request, with its rights',
       operation: { id: 'get_me', tag: 'console' },
       answer: { 200: json('The present state.', ME) },
       handle: async ({ version }: SessionParts, request) => describeMe(getCaller(request), version),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/api/sessions',
-      scopes: 'any',
+    defineRoute('GET /api/sessions', 'any', {
       summary: 'The newest 1,000 sessions of the console, newest first',
       operation: { id: 'list_sessions', tag: 'console' },
       query: SESSIONS_QUERY,
@@ -213,10 +192,7 @@ export const sessionRoutes: RouteGroup<SessionParts> = {
         result: await listSessions(parts, getCaller(request), request.query.of === 'all'),
       }),
     }),
-    defineRoute({
-      method: 'DELETE',
-      path: '/api/sessions/:id',
-      scopes: 'any',
+    defineRoute('DELETE /api/sessions/:id', 'any', {
       summary: 'End a session',
       operation: { id: 'end_session', tag: 'console' },
       answer: { 204: { description: 'Ended.' } },

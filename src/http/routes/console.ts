@@ -81,7 +81,7 @@ export const consoleRoutes: RouteGroup<ConsoleParts> = {
       defineRoute({ method: 'GET', path, scopes: 'none', summary, handle: servePage }),
     ),
     // Served by @fastify/static.
-    defineRoute({ method: 'GET', path: '/assets/*', scopes: 'none', summary: 'Files of the pages' }),
+    defineRoute('GET /assets/*', 'none', { summary: 'Files of the pages' }),
   ],
 };
 

@@ -115,10 +115,7 @@ const OTLP_BODIES = [
 export const otlpRoutes: RouteGroup<IngestParts> = {
   setup: addBodyParser,
   routes: [
-    defineRoute({
-      method: 'POST',
-      path: '/v1/logs',
-      scopes: ['ingest'],
+    defineRoute('POST /v1/logs', ['ingest'], {
       keyInQuery: true,
       bodies: OTLP_BODIES,
       summary: 'Send log records by OpenTelemetry’s protocol',
