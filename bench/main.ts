@@ -75,10 +75,10 @@ async function measure(name: string, section: () => Promise<Row[]>): Promise<Row
   }
 }
 
-/** @throws InvalidArgumentError unless it is an integer from 1 to 99,999,999 */
+/** @throws InvalidArgumentError unless it is an integer from 1 to 999,999,999 */
 function parseCount(text: string): number {
-  if (/^[1-9]\d{0,7}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Send an integer from 1 to 99,999,999.');
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Send an integer from 1 to 999,999,999.');
 }
 
 function parseParts(text: string): string[] {
