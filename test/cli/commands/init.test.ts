@@ -74,4 +74,11 @@ describe('the template', () => {
     const [, shown] = new RegExp(`\`\`\`${language}\n([^\`]*)\`\`\``).exec(await read(page)) ?? [];
     expect(await read('template/endpoints/failing.paths', name)).toBe(shown);
   });
+
+  test('has the shipped sources as they are', async () => {
+    for (const name of await readdir('template/sources')) {
+      const [, ...lines] = (await read('template/sources', name)).split('\n'); // the first names the schema
+      expect(lines.join('\n')).toBe(await read('sources', name));
+    }
+  });
 });
