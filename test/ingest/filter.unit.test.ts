@@ -72,6 +72,20 @@ describe('redact', () => {
     expect(counts.redact).toBe(1);
   });
 
+  test('replaces the message and its copies, under each of its names', () => {
+    const secrets = [
+      { metadata: { text: 'secret', n: 1 } },
+      { event_message: 'secret', message: 'secret too', metadata: { text: 'other' } },
+      { message: 'secret', metadata: { text: 'secret' } },
+    ];
+    for (const field of ['message', 'event_message'])
+      expect(pass({ redact: [{ field }] }, secrets).stored).toMatchObject([
+        { message: '[redacted]', metadata: '{"text":"[redacted]","n":1}' },
+        { message: '[redacted]', metadata: '{"text":"other"}', attributes: '{"message":"[redacted]"}' },
+        { message: '[redacted]', metadata: '{"text":"[redacted]"}' },
+      ]);
+  });
+
   test('ends with a pattern for which a sender chose a text that would take minutes', () => {
     const event = message('token='.repeat(20_000));
     expect(() => pass({ redact: [{ pattern: 'token(=.*;)?' }] }, [event])).toThrow(RejectedEvent);

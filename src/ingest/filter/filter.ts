@@ -183,7 +183,9 @@ function ofField(
   { messagePaths = [] }: Source,
 ): Step {
   const wanted = JSON.stringify(replacement);
-  const own = paths.map(([first = '', ...rest]) => [first === 'message' ? MESSAGE : first, ...rest]);
+  // Either may be the message, the other then an attribute.
+  const names = (name: string) => (name === 'message' || name === MESSAGE ? [MESSAGE, 'message'] : [name]);
+  const own = paths.flatMap(([first = '', ...rest]) => names(first).map((name) => [name, ...rest]));
   const isOfMessage = (path: readonly string[]) => messagePaths.some((one) => isSamePath(one, path));
   return (members, event) =>
     own.reduce<readonly Member[]>((before, path) => {
@@ -192,9 +194,16 @@ function ofField(
         found.push(text);
         return wanted;
       });
-      // The message may have been read from there.
-      const isMessage = isOfMessage(path) && found.some((text) => textOf(text) === event.message);
-      return isMessage ? replaceMembers(after, [MESSAGE], () => wanted) : after;
+      // The message may have been read from there, or from another place that has its copy.
+      const isMessage = (text: string) => textOf(text) === event.message;
+      if (path.length === 1 && path[0] === MESSAGE)
+        return messagePaths.reduce(
+          (rest, one) => replaceMembers(rest, one, (text) => (isMessage(text) ? wanted : text)),
+          after,
+        );
+      return isOfMessage(path) && found.some(isMessage)
+        ? replaceMembers(after, [MESSAGE], () => wanted)
+        : after;
     }, members);
 }
 
