@@ -169,6 +169,9 @@ export interface RejectedItem {
 /** The response header with the number of stored events that belong to no project, if there are any. */
 export const WITHOUT_PROJECT_HEADER = 'x-events-without-project';
 
+/** The response header with the number of events that `drop` has left out, if there are any. */
+export const DROPPED_HEADER = 'x-events-dropped';
+
 export interface ProjectWarningOptions {
   /** ms since the epoch. */
   readonly now: () => number;

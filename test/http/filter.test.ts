@@ -1,9 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { toNdjson } from '../support/events.ts';
 import { get, readMetric } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
+import { runProgram } from '../support/program.ts';
 import { startProtocolService } from '../support/protocols.ts';
+import { PUBLIC_KEY } from '../support/service.ts';
 import { newProject } from '../support/shared-service.ts';
 
 const service = await startProtocolService();
@@ -40,6 +43,19 @@ describe('rules of a source', () => {
       });
     }
     expect(await readMetric(url, 'tailrace_events_filtered_total', { rule: 'drop' })).toBe(1_501);
+  });
+
+  test('leave out lines that `tailrace load` then does not count as stored', async () => {
+    await setRules('drop: level:debug\n');
+    const project = newProject();
+    const args = ['load', 'logs', '-', '--url', url];
+    const options = { stdin: toNdjson(events(project, 8)) };
+    const { code, stdout } = await runProgram(args, { TAILRACE_KEY: PUBLIC_KEY }, options);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^-: 2 events, [\d,.]+\/s, 0 rejected, 6 by drop\n$/),
+    ]);
+    expect(await rows(project)).toHaveLength(2);
   });
 
   test('show nothing that they replace in an answer or a search', async () => {

@@ -17,7 +17,7 @@ export interface LineSink {
   flush(): Promise<void>;
   /** Number of stored lines. */
   readonly stored: number;
-  /** Of a dry run: to how many lines each rule of the source applied; empty if to none. */
+  /** Says to how many lines each rule of the source applied, as far as it is known; empty if to none. */
   describeFiltered?(): string;
 }
 

@@ -3,10 +3,11 @@ import { STATUS_CODES } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { InputError, messageOf, StoppedError } from '../../errors.ts';
-import { WITHOUT_PROJECT_HEADER } from '../../ingest/rejected.ts';
+import { DROPPED_HEADER, WITHOUT_PROJECT_HEADER } from '../../ingest/rejected.ts';
 import { createBatcher } from '../../ingest/writer.ts';
 import { writeHeader } from '../../lib/network.ts';
 import { backOffMs } from '../../lib/task.ts';
+import { formatCount } from '../format.ts';
 import { describeRedirect, type Remote, sendRequest } from '../remote.ts';
 import type { LineSink } from './lines.ts';
 
@@ -31,7 +32,7 @@ interface Line {
   readonly reason?: string;
 }
 
-const NO_REASONS: ReadonlyMap<number, string> = new Map();
+const NOTHING_SENT: Accepted = { reasons: new Map(), withoutProject: 0, dropped: 0 };
 // The service returns the reasons of at most this many events of one request.
 const BATCH_LINES_MAX = 1_000;
 const BATCH_CHARS_MAX = 1024 * 1024;
@@ -46,18 +47,20 @@ const REQUEST_MS_MAX = 120_000;
  */
 export function createRemoteSink(options: RemoteSinkOptions): LineSink {
   let stored = 0;
+  let dropped = 0;
   const batcher = createBatcher<Line>({
     itemsMax: BATCH_LINES_MAX,
     charsMax: BATCH_CHARS_MAX,
     async send(lines) {
       const sent = lines.filter(({ reason }) => reason === undefined);
-      const reasons = sent.length === 0 ? NO_REASONS : await sendUntilTaken(sent, options);
+      const { reasons, ...taken } = sent.length === 0 ? NOTHING_SENT : await sendUntilTaken(sent, options);
       const reasonOf = new Map([...reasons].map(([i, reason]) => [sent[i], reason]));
       for (const line of lines) {
         const reason = line.reason ?? reasonOf.get(line);
         if (reason !== undefined) options.onRejected(line.number, reason);
       }
-      stored += sent.length - reasons.size;
+      stored += sent.length - reasons.size - taken.dropped;
+      dropped += taken.dropped;
     },
   });
   return {
@@ -67,19 +70,16 @@ export function createRemoteSink(options: RemoteSinkOptions): LineSink {
     get stored() {
       return stored;
     },
+    describeFiltered: () => (dropped > 0 ? `, ${formatCount(dropped)} by drop` : ''),
   };
 }
 
 /**
  * Retries failures that may pass, with a delay that doubles, or as long as `Retry-After` asks.
  *
- * @returns the reasons of rejected events, by their index in the batch
  * @throws InputError if the service rejects the request, StoppedError if the load is stopped meanwhile
  */
-async function sendUntilTaken(
-  lines: readonly Line[],
-  options: RemoteSinkOptions,
-): Promise<ReadonlyMap<number, string>> {
+async function sendUntilTaken(lines: readonly Line[], options: RemoteSinkOptions): Promise<Accepted> {
   const { url, onRetry, wait } = options;
   const body = await pack(lines.map(({ text }) => text).join('\n'));
   const idempotencyKey = randomUUID();
@@ -87,7 +87,7 @@ async function sendUntilTaken(
     const outcome = await post(body, idempotencyKey, options);
     if ('reasons' in outcome) {
       options.onWithoutProject(outcome.withoutProject);
-      return outcome.reasons;
+      return outcome;
     }
     const { failure, isFinal, retryAfterMs } = outcome;
     if (isFinal) throw new InputError([`${url} rejects the events: ${failure}`]);
@@ -104,7 +104,15 @@ async function sendUntilTaken(
   }
 }
 
-type Outcome = { readonly reasons: ReadonlyMap<number, string>; readonly withoutProject: number } | Failure;
+interface Accepted {
+  /** Why events are rejected, by their index in the batch. */
+  readonly reasons: ReadonlyMap<number, string>;
+  readonly withoutProject: number;
+  /** Events that the rules of the source leave out. */
+  readonly dropped: number;
+}
+
+type Outcome = Accepted | Failure;
 
 interface Failure {
   readonly failure: string;
@@ -132,8 +140,12 @@ async function post(
     });
     const { status } = response;
     if (status === 200 || status === 406) {
-      const withoutProject = Number(response.headers[WITHOUT_PROJECT_HEADER] ?? 0);
-      return { reasons: readReasons(JSON.parse(response.bytes.toString())), withoutProject };
+      const count = (header: string) => Number(response.headers[header] ?? 0);
+      return {
+        reasons: readReasons(JSON.parse(response.bytes.toString())),
+        withoutProject: count(WITHOUT_PROJECT_HEADER),
+        dropped: count(DROPPED_HEADER),
+      };
     }
     const retryAfterMs = Number(response.headers['retry-after'] ?? 0) * 1_000 || 0;
     const failure = `${status} ${readMessage(response)}`;

@@ -6,7 +6,7 @@ import type { Backpressure } from '../../ingest/backpressure.ts';
 import type { BodyFormat, EventBody } from '../../ingest/body-format.ts';
 import { type BodyLimits, decodedBytesMaxOf, readBody } from '../../ingest/read-body.ts';
 import type { EventPost, Receive } from '../../ingest/receive.ts';
-import { type Receipt, WITHOUT_PROJECT_HEADER } from '../../ingest/rejected.ts';
+import { DROPPED_HEADER, type Receipt, WITHOUT_PROJECT_HEADER } from '../../ingest/rejected.ts';
 import { findSource } from '../../ingest/source-name.ts';
 import { isListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
@@ -113,7 +113,7 @@ export async function takeEvents(
   const { sources, stored, rejected, withoutProject, repaired, dropped } = receipt;
   if (withoutProject > 0) reply.header(WITHOUT_PROJECT_HEADER, withoutProject);
   if (repaired > 0) reply.header('x-events-repaired', repaired);
-  if (dropped > 0) reply.header('x-events-dropped', dropped);
+  if (dropped > 0) reply.header(DROPPED_HEADER, dropped);
   request.detail = { source: sources.map(({ name }) => name).join(', '), stored, rejected };
   return receipt;
 }
