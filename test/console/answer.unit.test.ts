@@ -111,6 +111,10 @@ describe.each(write('p 1').map((one) => [one.label, one] as const))('the configu
   });
 });
 
+test.each(['filebeat', 'logstash'])('%s gets the port, since its default is that of Elasticsearch', (id) => {
+  expect(write('p1').find((one) => one.id === id)?.text).toContain('["https://logs.example.com:443"]');
+});
+
 test('a key that was made stands where the variable stood', () => {
   for (const { id, text } of write('p1', 'tr_secret')) {
     expect(text, id).not.toContain('TAILRACE_KEY');

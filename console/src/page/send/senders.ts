@@ -170,7 +170,7 @@ export interface SenderTarget {
 
 /** What the text of a sender names, in its quotes if these matter. */
 const NAMES =
-  /(?:process\.env\.|\$\{(?:env:)?|[$`])?TAILRACE_KEY[}`]?|http:\/\/127\.0\.0\.1:4000|127\.0\.0\.1|serverport="4000"|\b4000\b|Tls +off|(?<=source_name=|x-source=|load |X-Source: )logs\b|SOURCE_ID|'EXAMPLE'|x-project=aurora|(["']?)aurora\1/g;
+  /\["http:\/\/127\.0\.0\.1:4000"\]|(?:process\.env\.|\$\{(?:env:)?|[$`])?TAILRACE_KEY[}`]?|http:\/\/127\.0\.0\.1:4000|127\.0\.0\.1|serverport="4000"|\b4000\b|Tls +off|(?<=source_name=|x-source=|load |X-Source: )logs\b|SOURCE_ID|'EXAMPLE'|x-project=aurora|(["']?)aurora\1/g;
 
 /** The configuration of a sender for a target. */
 export function writeSender({ text }: Sender, { origin, source, project, key }: SenderTarget): string {
@@ -178,6 +178,8 @@ export function writeSender({ text }: Sender, { origin, source, project, key }: 
   const isTls = protocol === 'https:';
   const place = port || (isTls ? '443' : '80');
   const values: Readonly<Record<string, string>> = {
+    // Beats and Logstash take 9200 without a port, even for HTTPS.
+    '["http://127.0.0.1:4000"]': `["${protocol}//${hostname}:${place}"]`,
     'http://127.0.0.1:4000': origin,
     '127.0.0.1': hostname,
     '4000': place,
