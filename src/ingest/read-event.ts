@@ -247,12 +247,17 @@ export function typedValue(value: unknown, type: ColumnType): unknown {
 /** Returns the value of an event at one of its source's paths; see `findValue`. */
 type ReadPath = (path: readonly string[]) => unknown;
 
+const LEVEL_NUMBER = /^\d{1,2}$/;
+
 /** Returns the value of the first of the column's paths that has one of its type. */
 function findTyped(read: ReadPath, { path, otherPaths, type, isLevel }: SourceColumn): unknown {
   const readTyped = (one: Path) => {
     const value = read(one);
-    if (isLevel && typeof value === 'number') return levelOfNumber(value) ?? null;
-    return typedValue(value, type);
+    const typed = typedValue(value, type);
+    if (!isLevel) return typed;
+    // Loki's labels, journald's and rsyslog's fields are texts.
+    const isNumber = typeof value === 'number' || (typeof value === 'string' && LEVEL_NUMBER.test(value));
+    return (isNumber ? levelOfNumber(Number(value)) : undefined) ?? typed;
   };
   let value = readTyped(path);
   for (let i = 0; value === null && i < otherPaths.length; i++) value = readTyped(otherPaths[i] ?? []);
