@@ -45,10 +45,22 @@ export function findSource(
  */
 export function getSourceOfBody(candidates: readonly Source[], fields: Names): Source {
   const sources = createRegistry({ endpoints: [], sources: candidates });
-  const source = pick(sources, textsAt(fields, NAMING_MEMBERS)) ?? findGeneral(candidates);
+  const source =
+    explainMember(() => pick(sources, textsAt(fields, NAMING_MEMBERS))) ?? findGeneral(candidates);
   if (source !== undefined) return source;
   const message = 'name a source: ?source_name=<name>, ?source=<uuid> or the header X-Source';
   throw new TailraceError('invalid_request', message);
+}
+
+/** Says that the body names the source: a log may have a member `source` of its own. */
+function explainMember<T>(find: () => T): T {
+  try {
+    return find();
+  } catch (error) {
+    if (!(error instanceof TailraceError) || error.code !== 'source_not_found') throw error;
+    const hint = 'the body names it; for an event with such a member, name the source in ?source_name=';
+    throw new TailraceError(error.code, `${error.message}; ${hint}`, { cause: error });
+  }
 }
 
 function findGeneral(candidates: readonly Source[]): Source | undefined {

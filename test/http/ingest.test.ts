@@ -53,6 +53,9 @@ describe('the source', () => {
     const missing = await post(url, '/logs?source_name=no.such', '[');
     expectError(missing, 'source_not_found');
     expect(missing.body.error.message).toMatch(/"no\.such"; there are cloudflare\.logs\.prod, /);
+    const inBody = await post(url, '/logs', { source: 'my-app', message: 'hello' });
+    expectError(inBody, 'source_not_found');
+    expect(inBody.body.error.message).toMatch(/"my-app"; .*the body names it; for an event .*\?source_name=/);
   });
 
   test('of events that name none is the general one, also of those that `curl -d` sends', async () => {
