@@ -115,6 +115,13 @@ test.each(['filebeat', 'logstash'])('%s gets the port, since its default is that
   expect(write('p1').find((one) => one.id === id)?.text).toContain('["https://logs.example.com:443"]');
 });
 
+test('the event of curl has a level that is one', () => {
+  const level = { name: 'level', type: 'keyword', path: ['metadata', 'level'], description: '' } as const;
+  const target = { origin: ORIGIN, source: { ...SOURCE, columns: [level] }, project: 'p1', key: undefined };
+  const [curl] = SENDERS;
+  expect(curl && writeSender(curl, target)).toContain('"level": "info"');
+});
+
 test('a key that was made stands where the variable stood', () => {
   for (const { id, text } of write('p1', 'tr_secret')) {
     expect(text, id).not.toContain('TAILRACE_KEY');

@@ -213,7 +213,8 @@ function createExample(columns: SourceView['columns'], project: string): Members
     metadata: createMembers(),
   });
   for (const { name, type, path } of columns.slice(0, COLUMNS_SHOWN)) {
-    put(event, path, ownMember(EXAMPLES, type) ?? `example ${name.replaceAll('_', ' ')}`);
+    const value = name === 'level' ? 'info' : ownMember(EXAMPLES, type);
+    put(event, path, value ?? `example ${name.replaceAll('_', ' ')}`);
   }
   return event;
 }
