@@ -68,7 +68,7 @@ test.each(found)('%s finds them, also at the door', async (q, ids) => {
 
 test('level, program, machine, trace and time have their usual names', async () => {
   const event = {
-    ...{ time: '2026-11-20T11:30:00.25Z', project: 'usual', severity: 'ERROR', name: 'pay' },
+    ...{ time: '2026-11-20T11:30:00.25Z', project: 'usual', severity: 'ERROR', app: 'pay' },
     ...{ hostname: 'h1', 'trace.id': 't1', msg: 'declined' },
   };
   await storeEvents(core, 'logs', [event], nowMs);
