@@ -26,6 +26,9 @@ const SIZES = [5, 5.0, '5.0', '05', 1e21, -3, '99999999999999999999.5', { deep: 
 const pick = <T>(items: readonly T[], i: number, by: number): T =>
   items[(i * by + (i >> 3)) % items.length] as T;
 
+// Something else in SQL, or in the query of a draft.
+const WORDS = ['null', 'true', 'NaN', 'inf', 'not', 'distinct', 'range_from', 'range_until'];
+
 const SOURCES = [EDGE, FUNCTIONS, OUTPUT, AUTH, 'logs'];
 for (const [nth, source] of SOURCES.entries())
   await storeEvents(
@@ -49,6 +52,7 @@ for (const [nth, source] of SOURCES.entries())
         size: pick(SIZES, i, 5),
         'dotted.key': { "it's": i % 5 },
         secret: 'never-read',
+        ...Object.fromEntries(WORDS.map((word) => [word, i % 3])),
       },
     })),
     nowMs,
@@ -145,6 +149,13 @@ test.each(
   ]),
 )('a draft passes the checks and returns what the search returns: %j', async (parameters) => {
   await compare(parameters);
+});
+
+test('a field may be called as a word of SQL, or of the draft', async () => {
+  for (const word of WORDS) {
+    await compare({ part: 'values', source: EDGE, field: word });
+    await compare({ ...HISTOGRAM, source: EDGE, by: word, measure: `sum(${word})`, top: '2' });
+  }
 });
 
 const TERMS = [

@@ -152,11 +152,11 @@ function listPaths(source: Source, name: string): (readonly string[])[] {
 const pathsOf = ({ path, otherPaths }: SourceColumn) => [path, ...otherPaths].filter((one) => one.length > 0);
 
 // Names of columns have only small letters, digits and _; these mean something else in SQL.
-const WORDS: ReadonlySet<string> = new Set(
+export const WORDS: ReadonlySet<string> = new Set(
   (
     'all and any array as asc between by case cast desc distinct div else end escape except ' +
     'exists extract false final from full ' +
-    'global group having ilike in inner intersect interval into is join left like limit mod not ' +
+    'global group having ilike in inf inner intersect interval into is join left like limit mod nan not ' +
     'null offset on or order outer ' +
     'prewhere qualify right sample select settings table then true union using values when where window with'
   ).split(' '),

@@ -18,7 +18,7 @@ import {
 import { printField, type SearchField } from '../parse.ts';
 import { COUNT, isLevel, type PartRequest, readField, readLimit } from '../part.ts';
 import { ROW_COLUMNS, ROWS_DEFAULT, VALUES_MAX } from '../plan.ts';
-import type { DraftShape, Item } from './query.ts';
+import { type DraftShape, type Item, WORDS } from './query.ts';
 
 /** The shapes of the parts that can be one SELECT. */
 export const SHAPES: Readonly<Record<string, (request: PartRequest) => DraftShape>> = {
@@ -196,7 +196,10 @@ function chartOf({ measure, by, top }: Histogram, hasTime: boolean, series: stri
   };
 }
 
-const TAKEN = ['at', 'count', 'events', 'measured', 'series', 'timestamp', 'value'];
+const TAKEN = new Set([
+  ...WORDS,
+  ...'at count events measured range_from range_until series timestamp value'.split(' '),
+]);
 const NAME_CHARS_MAX = 50;
 
 /** Returns the name for the column of a field's values: that of its typed column, or its own words. */
@@ -204,7 +207,7 @@ function nameOf(field: SearchField, sources: readonly Source[]): string {
   const column = sources.map((source) => findColumn(source, field)?.name).find((one) => one !== undefined);
   const words = (column ?? field.join('_')).replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '');
   const name = (/^[A-Za-z]/.test(words) ? words : `field_${words}`).slice(0, NAME_CHARS_MAX);
-  return TAKEN.includes(name) ? `${name}_value` : name;
+  return TAKEN.has(name.toLowerCase()) ? `${name}_value` : name;
 }
 
 const SLUG_CHARS_MAX = 60;
