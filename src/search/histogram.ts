@@ -39,15 +39,8 @@ export function widthOf({ from, until }: Range, values: ParameterValues): Micros
 
 export function planHistogram({ scope, values, range }: PartRequest): PlannedPart {
   const histogram = readHistogram(values);
-  const { name, measure } = histogram;
-  const columns = listColumns(histogram);
-  const isTaken = columns.filter((column) => column.name === name).length > 1;
-  if (!/^[\w.@$-]{1,200}$/.test(name) || isTaken)
-    throw rejectField(
-      'by',
-      'must have only letters, digits, _, -, @, $ and dots; write ' +
-        `metadata.${isTaken ? name : 'count'} for a field "${isTaken ? name : 'count'}"`,
-    );
+  const { measure } = histogram;
+  const columns = nameColumns(histogram);
   const buckets = Number(values['buckets']);
   const width = widthOf(range, values);
   return {
@@ -58,6 +51,17 @@ export function planHistogram({ scope, values, range }: PartRequest): PlannedPar
     fields: [histogram.by, ...(measure === undefined ? [] : [measure.field])],
     ...(measure !== undefined && AGGREGATES[measure.name].isOfNumbers && { doubt: describeNumbers(measure) }),
   };
+}
+
+/** Returns the columns of the rows. @throws TailraceError if the series cannot be the name of one */
+export function nameColumns(histogram: Histogram) {
+  const { name } = histogram;
+  const columns = listColumns(histogram);
+  if (columns.filter((column) => column.name === name).length > 1)
+    throw rejectField('by', `must not be the column "${name}" of the answer; write metadata.${name}`);
+  if (!/^[\w.@$-]{1,200}$/.test(name))
+    throw rejectField('by', 'must have only letters, digits, _, -, @, $ and dots, at most 200');
+  return columns;
 }
 
 /** Width of a time bucket, microseconds. */

@@ -7,7 +7,7 @@ import { type Fault, TailraceError } from '../errors.ts';
 import { parseInstant } from '../lib/instant.ts';
 import { parseParameters } from '../query/parameters.ts';
 import { verifyCondition } from './condition.ts';
-import { parseMeasure } from './histogram.ts';
+import { nameColumns, parseMeasure, readHistogram } from './histogram.ts';
 import { parseField, parseSearch } from './parse.ts';
 import { SEARCH } from './search.ts';
 
@@ -49,7 +49,7 @@ export function verifySavedSearches(searches: readonly SavedSearch[], sources: r
         const tree = parseSearch(q, SAVED_CLAUSES_MAX);
         if (tree !== undefined) verifyCondition(tree);
       }),
-      by: by && messageOfFault(() => parseField(by, 'by')),
+      by: by && messageOfFault(() => nameColumns(readHistogram({ by, top: search['top'] ?? '' }))),
       measure: messageOfFault(() => parseMeasure(measure || 'count')),
       columns: messageOfFault(() => {
         for (const name of search['columns']?.match(COLUMN) ?? [])
