@@ -37,7 +37,8 @@ export function openReading(context: Context, { cursors, usage, shared }: Readin
     if (error === undefined) return;
     logger.warn({ err: error, endpoint: endpoint.name }, 'a warm answer could not be refreshed');
   };
-  const run = createPagedRun(countQueries(createRunner(engine, now), context, usage), context);
+  const runCounted = countQueries(createRunner(engine, now), context, usage);
+  const run = createPagedRun(runCounted, context);
   const cache = createMemoryStore(config.cacheBytesMax);
   const cached = createCached({ ...config, run, now, store: cache, shared, random, onRefresh });
   const warmer = createWarmer({ store: cache, cached, endpoints: () => registry.endpoints, now, onRefresh });
@@ -56,7 +57,7 @@ export function openReading(context: Context, { cursors, usage, shared }: Readin
     onEnded: metrics.tailEnded,
     onFailure: (error, endpoint) => logger.warn({ err: error, endpoint }, 'a live tail could not be read'),
   });
-  return { cache, cached, warmer, tails };
+  return { cache, cached, warmer, tails, runCounted };
 }
 
 const HAVE_RUN: ReadonlySet<string> = new Set(['query_timeout', 'query_failed']);

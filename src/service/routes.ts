@@ -51,6 +51,7 @@ export function createAppParts(context: Context, served: Served): AppParts {
     cache: reading.cache,
     cached: reading.cached,
     tails: reading.tails,
+    runCounted: reading.runCounted,
     receive: ingest.receive,
     committer: ingest.committer,
     backpressure: ingest.backpressure,

@@ -99,8 +99,10 @@ describe('a quota of queries', () => {
     expect(await statusOf({ project: 'other', days: '3' })).toBe(200);
     expect(await statusOf({ days: '4' }, key)).toBe(200);
     expectError(await ask({ days: '5' }, key), 'rate_limited');
-    const search = await get(url, '/api/search?project=asked');
-    expectError({ ...search, body: JSON.parse(search.text) }, 'rate_limited');
+    for (const path of ['/api/search', '/api/search/endpoint']) {
+      const search = await get(url, `${path}?project=asked`);
+      expectError({ ...search, body: JSON.parse(search.text) }, 'rate_limited');
+    }
     clock.now = START + DAY_MS;
     expect(await statusOf({ project: 'asked', days: '3' })).toBe(200);
     clock.now = START;

@@ -18,7 +18,8 @@ import { LINE_CHARS_MAX, type SearchDraft, toIso } from './draft.ts';
 import { findRead, writeQuery } from './query.ts';
 
 export interface DraftTestParts {
-  readonly run: Run;
+  /** Keeps to the quotas of the caller and of the project. */
+  readonly runCounted: Run;
   /** ms since the epoch. */
   readonly now: () => number;
 }
@@ -38,7 +39,7 @@ const EVENT_BYTES_MAX = 8 * 1024;
  * @throws as a query
  */
 export async function createDraftTest(
-  { run, now }: DraftTestParts,
+  { runCounted: run, now }: DraftTestParts,
   draft: SearchDraft,
   execution: Execution,
 ): Promise<string | undefined> {
@@ -51,7 +52,6 @@ export async function createDraftTest(
   const events = kept.map(({ event }) => event);
   const endpoint = {
     ...SEARCH,
-    name: draft.name,
     sql: writeQuery(query, (source) => writeSampleTable(source, events)),
     ...{ columns: shape.columns, maxRows: shape.maxRows },
     parameters: Object.entries(draft.parameters).map(([name, fields]) => createParameter(name, fields)),
