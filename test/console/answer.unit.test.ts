@@ -116,7 +116,13 @@ test.each(['filebeat', 'logstash'])('%s gets the port, since its default is that
 });
 
 test('the event of curl has a level that is one', () => {
-  const level = { name: 'level', type: 'keyword', path: ['metadata', 'level'], description: '' } as const;
+  const level = {
+    name: 'level',
+    type: 'keyword',
+    path: ['metadata', 'level'],
+    other_paths: [],
+    description: '',
+  };
   const target = { origin: ORIGIN, source: { ...SOURCE, columns: [level] }, project: 'p1', key: undefined };
   const [curl] = SENDERS;
   expect(curl && writeSender(curl, target)).toContain('"level": "info"');
