@@ -59,7 +59,8 @@ function explainMember<T>(find: () => T): T {
   } catch (error) {
     if (!(error instanceof TailraceError) || error.code !== 'source_not_found') throw error;
     const hint = 'the body names it; for an event with such a member, name the source in ?source_name=';
-    throw new TailraceError(error.code, `${error.message}; ${hint}`, { cause: error });
+    // Without a cause, which would lose its class between threads.
+    throw new TailraceError(error.code, `${error.message}; ${hint}`);
   }
 }
 
