@@ -130,7 +130,7 @@ async function storeTable(size: number): Promise<FactTable> {
   });
 }
 
-/** `p50 / p99` of ours, and of the others with how many times ours is faster. */
+/** `p50/p99` of ours, and of the others with how many times ours is faster. */
 function questionTable(size: number, asked: readonly Asked[]): FactTable {
   const names = [...new Set(asked.flatMap(({ sides }) => sides.map(({ side }) => side)))];
   const rows = asked.map(({ kind, sides }) => {
@@ -139,12 +139,12 @@ function questionTable(size: number, asked: readonly Asked[]): FactTable {
     const cells = names.map((name) => {
       const times = timesOf(name);
       if (times === undefined) return '';
-      const text = `${formatFact(median(times))} / ${formatFact(quantile(times, 0.99))}`;
-      return name.startsWith('Tailrace') ? text : `${text} (${formatFact(median(times) / own)} ×)`;
+      const text = `${formatFact(median(times))}/${formatFact(quantile(times, 0.99))}`;
+      return name.startsWith('Tailrace') ? text : `${text} (${formatFact(median(times) / own)}×)`;
     });
     return [kind, ...cells];
   });
-  return { title: titleOf(size), head: ['New answers, p50 / p99 in ms', ...names], rows };
+  return { title: titleOf(size), head: ['New answers, p50/p99 in ms', ...names], rows };
 }
 
 function titleOf(size: number): string {

@@ -13,7 +13,9 @@ function describeFacts({ commit, date, processor, cores, memoryGb, tables }: Fac
   const machine = `Version ${commit}, ${date}: ${processor}, ${cores} cores, ${memoryGb} GB of memory.`;
   const titles = [...new Set(tables.map(({ title }) => title))];
   const parts = titles.map((title) => {
-    const own = tables.filter((one) => one.title === title).map(({ head, rows }) => table(head, rows));
+    const own = tables
+      .filter((one) => one.title === title)
+      .map(({ head, rows }) => table(head, rows).replaceAll(/ *\| */g, '|')); // figures, not words
     return [`### ${title}`, ...own].join('\n\n');
   });
   return [machine, ...parts].join('\n\n');
