@@ -189,7 +189,8 @@ test.each(['count', 'distinct(id)'])('no row of a histogram is read by the servi
   const [few, many] = [await countParsed('1'), await countParsed('1000')];
   expect([few.rows, many.rows]).toEqual([21, expect.any(Number)]);
   expect(many.rows).toBeGreaterThan(500);
-  expect(many.parsed).toBe(few.parsed);
+  // What the service writes each second may also be parsed meanwhile, but never hundreds of texts.
+  expect(many.parsed - few.parsed).toBeLessThan((many.rows - few.rows) / 10);
 });
 
 // `part=fields`: random events, whose fields are searched for, and a field by hand.
