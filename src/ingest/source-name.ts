@@ -52,7 +52,7 @@ export function getSourceOfBody(candidates: readonly Source[], fields: Names): S
   throw new TailraceError('invalid_request', message);
 }
 
-/** Says that the body names the source: a log may have a member `source` of its own. */
+/** Adds to the error that the body names the source: an application's log may have a member `source`. */
 function explainMember<T>(find: () => T): T {
   try {
     return find();

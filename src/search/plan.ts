@@ -125,7 +125,7 @@ const ORDER = ['timestamp', 'id', 'project'];
 // The engine lists the parts of a day by their first insert. Merges change neither.
 const STORED = ['`#part`', '`#row`'];
 
-/** Writes where a row is stored: rows of the parts before its own, and of its own before it. Unknown for existing tables. */
+/** Writes the position of a row: the number of rows in earlier parts, and before it in its part. Not for existing tables. */
 function writeStored(source: Source): string {
   const places = isManaged(source)
     ? [column('_part_starting_offset'), column('_part_offset')]

@@ -42,7 +42,7 @@ export interface FileParts
 export interface EditedKind<T> extends FileKind<T> {
   readonly nouns: 'alerts' | 'dashboards' | 'searches';
   readonly dirOf: (folders: ReadFolders) => string;
-  /** Finds the faults of one without faults of its own. */
+  /** Checks a well-formed definition against what is served. */
   readonly verify: (item: T, parts: CheckParts) => readonly Fault[];
 }
 
@@ -77,7 +77,7 @@ export const EDITED_SEARCHES: EditedKind<SavedSearch> = {
 /**
  * Checks the text of a definition as its file is checked, and by what is served. It may lack `id`.
  *
- * @returns `item` unless it has faults of its own
+ * @returns the faults; `item` if the text by itself has none
  */
 export function checkText<T>(
   kind: EditedKind<T>,

@@ -20,7 +20,7 @@ interface FileTextProps {
   readonly name: string;
   /** Names the draft of a new one. */
   readonly draftName?: string;
-  /** Saves the endpoint of an alert before; it is not checked until then, since there is no such endpoint. */
+  /** Saves the endpoint of a new alert first. Until then the alert is not checked: its endpoint does not exist. */
   readonly saveBefore?: (() => Promise<void>) | undefined;
   /** Why the service may not write files; null: it may. */
   readonly refusal: string | null;
