@@ -3,6 +3,7 @@ import type { Engine, RowBlocks, RowText } from '../engine/engine.ts';
 import { createLanes } from '../engine/lanes.ts';
 import { columnNames } from '../engine/table.ts';
 import { TailraceError } from '../errors.ts';
+import { freeMemory } from '../lib/memory.ts';
 import { blockColumns, type DayRows, type RowLayout } from './rows.ts';
 
 /**
@@ -11,7 +12,8 @@ import { blockColumns, type DayRows, type RowLayout } from './rows.ts';
  */
 export interface Committer {
   /**
-   * Resolves when all rows are in the store. Backpressure bounds the rows that wait.
+   * Resolves when all rows are in the store; their bytes must not be used afterwards. Backpressure bounds the rows that
+   * wait.
    *
    * @throws TailraceError the engine's
    */
@@ -213,6 +215,7 @@ async function send(
       ...toRows(group),
       ...(token && { token }),
     });
+    freeMemory(group.parts); // not after a failure: the socket may still have to send them
     onCommit(source.name, count);
     done.resolve();
   } catch (error) {

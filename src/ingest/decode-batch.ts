@@ -178,16 +178,3 @@ function chooseLayout(
   if (events < blockRowsMin) return undefined;
   return { columns: blockColumns(source), day: Math.floor(rules.now / MICROS_PER_DAY) };
 }
-
-/**
- * Returns the memory of a buffer that can move to another thread; a buffer that shares its memory with others is copied
- * instead.
- */
-export function transferable({ buffer, length }: Buffer): ArrayBuffer[] {
-  return buffer instanceof ArrayBuffer && length === buffer.byteLength ? [buffer] : [];
-}
-
-/** Converts back to a Buffer, which arrives from another thread as a plain Uint8Array. */
-export function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, length);
-}

@@ -1,7 +1,8 @@
 import { constants, setPriority } from 'node:os';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { type ErrorCode, messageOf, type ParameterFault, TailraceError } from '../errors.ts';
-import { asBuffer, type Batch, type BatchInput, decodeBatch, transferable } from './decode-batch.ts';
+import { asBuffer, transferable } from '../lib/memory.ts';
+import { type Batch, type BatchInput, decodeBatch } from './decode-batch.ts';
 
 /** What the worker thread returns to src/ingest/decoder.ts: a structured clone would lose the code of an error. */
 export type Decoded = { readonly batch: Batch } | { readonly failure: Failure };

@@ -1,3 +1,4 @@
+import { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import {
   type BrotliDecompress,
@@ -11,6 +12,7 @@ import {
 } from 'node:zlib';
 import type { Config } from '../config/config.ts';
 import { TailraceError } from '../errors.ts';
+import { freeMemory } from '../lib/memory.ts';
 
 export type BodyLimits = Pick<Config, 'bodyBytesMax'>;
 
@@ -86,7 +88,10 @@ export async function readBody(
     const plain =
       createDecompressor === undefined ? arriving : decompress(arriving, createDecompressor, beginFrame);
     for await (const chunk of plain) keep(chunk);
-    return Buffer.concat(chunks, decoded);
+    const body = Buffer.concat(chunks, decoded);
+    // Only of a request on a socket: Node's parser copies each chunk for the request alone.
+    if (request instanceof IncomingMessage && createDecompressor === undefined) freeMemory(chunks);
+    return body;
   } catch (cause) {
     // Drain the rest, so that the error can be sent on this connection before it is closed.
     request.resume();
