@@ -5,6 +5,7 @@ import type { Registry } from '../definitions/registry.ts';
 import { laneOf } from '../engine/lanes.ts';
 import { messageOf } from '../errors.ts';
 import { parseExactJson } from '../lib/json.ts';
+import { createSingleFlight, type SingleFlight } from '../lib/single-flight.ts';
 import { parseParameters } from '../query/parameters.ts';
 import { createQuestion } from '../query/question.ts';
 import type { Run } from '../query/run.ts';
@@ -44,26 +45,40 @@ export type Evaluate = (
 // No key has this id: those of the environment are called private and public, others are hexadecimal.
 const LANE_KEY = 'alerts';
 
-/** Alerts have their own lanes in the fair queue: neither they nor callers delay the others. */
+/** An endpoint, and its queries that run for alerts. */
+interface Asked {
+  readonly endpoint: Endpoint;
+  readonly flights: SingleFlight<readonly Row[]>;
+}
+
+/**
+ * Alerts have their own lanes in the fair queue: neither they nor callers delay the others. Evaluations of the same
+ * parameters and instant share one query.
+ */
 export function createEvaluate({ registry, run }: EvaluateOptions): Evaluate {
-  const bounded = new WeakMap<Endpoint, Endpoint>();
+  const known = new WeakMap<Endpoint, Asked>();
 
   /** One row beyond the bound shows that there are more. The runner keeps the statement of the copy. */
-  function boundRows(endpoint: Endpoint): Endpoint {
-    const known = bounded.get(endpoint);
-    if (known !== undefined) return known;
-    const copy = { ...endpoint, maxRows: Math.min(endpoint.maxRows, ROWS_MAX + 1) };
-    bounded.set(endpoint, copy);
-    return copy;
+  function askedOf(endpoint: Endpoint): Asked {
+    const asked = known.get(endpoint) ?? {
+      endpoint: { ...endpoint, maxRows: Math.min(endpoint.maxRows, ROWS_MAX + 1) },
+      flights: createSingleFlight<readonly Row[]>(),
+    };
+    known.set(endpoint, asked);
+    return asked;
   }
 
   return async (alert, { nowMs, signal, endpoint: given }) => {
     try {
-      const endpoint = boundRows(given ?? registry.getEndpoint(alert.endpoint));
+      const { endpoint, flights } = askedOf(given ?? registry.getEndpoint(alert.endpoint));
       const values = parseParameters(endpoint, alert.parameters);
       const lane = laneOf(LANE_KEY, alert.name);
-      const { body } = await run(createQuestion(endpoint, values), { lane, signal, instantMs: nowMs });
-      const { result: rows } = parseExactJson(body.toString()) as { result: Row[] }; // written by query/format.ts
+      const query = async (own: AbortSignal) => {
+        const question = createQuestion(endpoint, values);
+        const { body } = await run(question, { lane, signal: own, instantMs: nowMs });
+        return (parseExactJson(body.toString()) as { result: Row[] }).result; // written by query/format.ts
+      };
+      const { value: rows } = await flights.run(JSON.stringify([values, nowMs]), query, { signal });
       return judge(alert, rows);
     } catch (error) {
       signal?.throwIfAborted();

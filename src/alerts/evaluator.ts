@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Alert } from '../definitions/alert.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
+import { remember } from '../lib/single-flight.ts';
+import { aboutOf } from './evaluate.ts';
 import {
   type Evaluation,
   type EvaluationOptions,
@@ -28,14 +29,17 @@ export interface EvaluatorOptions extends EvaluationOptions {
 const RENEWALS = 3;
 // A process without the lease asks for it at least so often.
 const ASK_MS_MAX = 1_000;
-// Queries at once; a thousand alerts must not fill the queue.
+// Groups of alerts that share a query, at once; a thousand alerts must not fill the queue.
 const CONCURRENCY_MAX = 4;
 
 /** Evaluates alerts while this process holds the lease. */
 export function createEvaluator(options: EvaluatorOptions) {
   const { store, owner, onEvaluated } = options;
   const renewal = { isFirst: true, atMs: Number.NEGATIVE_INFINITY };
-  const running = new Map<string, Promise<void>>();
+  /** By the group of their work. */
+  const running = new Map<string, Promise<unknown>>();
+  /** Ids of alerts that are evaluated: one that is edited or removed meanwhile belongs to another group. */
+  const busy = new Set<string>();
   const end = new AbortController();
   /** While the lease is held: its fencing number, and the state of each alert as it is stored. */
   let held: Held | undefined;
@@ -71,32 +75,43 @@ export function createEvaluator(options: EvaluatorOptions) {
     renewal.atMs = Number.NEGATIVE_INFINITY;
   }
 
-  function start({ id, name, from, run }: Work): void {
-    const evaluation = run({ from, options, signal: end.signal })
-      .then((isWritten) => {
-        if (!isWritten) drop(from); // another process has the lease
-        onEvaluated?.(name);
-      })
-      .catch((error: unknown) => {
-        // Nobody knows whether it was written: the states are read again.
-        drop(from);
-        if (!end.signal.aborted) onEvaluated?.(name, error);
-      })
-      .finally(() => {
-        running.delete(id);
-        tick();
-      });
-    running.set(id, evaluation);
+  /** Runs what is due of one group: its evaluations at the same tick share a query. */
+  function start(group: string, works: readonly Work[]): void {
+    const ended = Promise.all(works.map(runOne)).finally(() => {
+      running.delete(group);
+      tick();
+    });
+    running.set(group, ended);
+  }
+
+  async function runOne({ id, name, from, run }: Work): Promise<void> {
+    busy.add(id);
+    try {
+      const isWritten = await run({ from, options, signal: end.signal });
+      if (!isWritten) drop(from); // another process has the lease
+      onEvaluated?.(name);
+    } catch (error) {
+      // Nobody knows whether it was written: the states are read again.
+      drop(from);
+      if (!end.signal.aborted) onEvaluated?.(name, error);
+    } finally {
+      busy.delete(id);
+    }
   }
 
   /** Starts the evaluations that are due; for a task. */
   function tick(): void {
     if (held === undefined || end.signal.aborted) return;
-    const due = [...findDue(held, options)].filter(({ id }) => !running.has(id));
-    // The next one to end calls again. Whatever has waited longest comes first: a few slow alerts, due again as they
-    // end, must not keep the rest waiting.
+    // Whatever has waited longest comes first: a few slow alerts, due again as they end, must not keep the rest waiting.
+    const due = [...findDue(held, options)].filter(({ id }) => !busy.has(id));
+    const groups = Map.groupBy(
+      due.toSorted((a, b) => a.lastMs - b.lastMs),
+      ({ group }) => group,
+    );
+    // The next one to end calls again.
     const room = CONCURRENCY_MAX - running.size;
-    for (const work of due.toSorted((a, b) => a.lastMs - b.lastMs).slice(0, room)) start(work);
+    const waiting = [...groups].filter(([group]) => !running.has(group));
+    for (const [group, works] of waiting.slice(0, room)) start(group, works);
   }
 
   return {
@@ -117,6 +132,8 @@ export function createEvaluator(options: EvaluatorOptions) {
 
 interface Work {
   readonly id: string;
+  /** Its alert is evaluated together with others of the same group. */
+  readonly group: string;
   readonly name: string;
   readonly from: Held;
   /** The tick of its last evaluation; 0: there was none. */
@@ -134,14 +151,17 @@ function* findDue(from: Held, { alerts, now }: EvaluatorOptions): Generator<Work
     const tickMs = lastTick(alert, nowMs);
     const doneMs = from.states.get(id)?.state.tickMs;
     if (isDue(alert, doneMs, tickMs))
-      yield { id, name, from, lastMs: doneMs ?? 0, run: (running) => evaluateOne(alert, tickMs, running) };
+      yield {
+        ...{ id, name, from, group: groupOf(alert), lastMs: doneMs ?? 0 },
+        run: (running) => evaluateOne(alert, tickMs, running),
+      };
   }
   const ids = new Set(served.map(({ id }) => id));
   for (const [id, stored] of from.states) {
     if (ids.has(id)) continue;
     const ending = { stored, reason: REMOVED, tickMs: nowMs };
     const lastMs = stored.state.tickMs ?? 0;
-    yield { id, name: stored.name, from, lastMs, run: (running) => endOne(id, ending, running) };
+    yield { id, group: id, name: stored.name, from, lastMs, run: (running) => endOne(id, ending, running) };
   }
 }
 
@@ -159,23 +179,24 @@ function isDue({ everyMs }: Alert, doneMs: number | undefined, tickMs: number): 
 
 // A daily alert still runs in the first minute of its day.
 const JITTER_MS_MAX = 60_000;
+const JITTER_DIGITS = 8;
 
-type Ticking = Pick<Alert, 'name' | 'everyMs'>;
+type Ticking = Pick<Alert, 'endpoint' | 'parameters' | 'everyMs'>;
 
 // A hash for each of a thousand alerts, several times a second, would be a share of a core.
-const jitters = new WeakMap<Ticking, number>();
+const aboutAlert = remember(aboutOf);
+
+function groupOf(alert: Alert): string {
+  return `${aboutAlert(alert)} ${alert.delayMs}`;
+}
 
 /**
- * Returns the last tick of an alert at or before an instant. Alerts of one interval tick at different times, by their
- * names.
+ * Returns the last tick of an alert at or before an instant. Alerts of one interval tick at different times, but those
+ * on the same endpoint with the same parameters together, so that they share a query.
  */
 export function lastTick(alert: Ticking, atMs: number): number {
   const { everyMs } = alert;
-  const jitterMs = jitters.get(alert) ?? jitterOf(alert);
-  jitters.set(alert, jitterMs);
+  const jitterMs =
+    Number.parseInt(aboutAlert(alert).slice(0, JITTER_DIGITS), 16) % Math.min(everyMs, JITTER_MS_MAX);
   return Math.floor((atMs - jitterMs) / everyMs) * everyMs + jitterMs;
-}
-
-function jitterOf({ name, everyMs }: Ticking): number {
-  return createHash('sha256').update(name).digest().readUInt32BE() % Math.min(everyMs, JITTER_MS_MAX);
 }

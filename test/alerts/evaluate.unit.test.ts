@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
-import { judge } from '../../src/alerts/evaluate.ts';
-import type { Alert } from '../../src/definitions/alert.ts';
+import { createEvaluate, judge } from '../../src/alerts/evaluate.ts';
+import { ALERTS, type Alert } from '../../src/definitions/alert.ts';
 import { parseExactJson } from '../../src/lib/json.ts';
+import type { Run } from '../../src/query/run.ts';
+import { CACHED } from '../support/cached-endpoint.ts';
 
 const BIG = '9007199254740993'; // 2^53 + 1, which a double rounds
 const ROWS = { kind: 'rows' } as const;
@@ -44,4 +46,28 @@ test('an answer with too many rows was not read', () => {
   const rows = Array.from({ length: 10_001 }, (_, id) => ({ id }));
   const reason = expect.stringMatching('more than 10000 rows');
   expect(judgeRows(ROWS, rows).outcome).toEqual({ kind: 'failed', reason });
+});
+
+test('evaluations of the same parameters at the same instant share one query, others do not', async () => {
+  const asked: unknown[] = [];
+  const run: Run = async (_, options) => {
+    asked.push(options?.instantMs);
+    await Promise.resolve();
+    return { body: Buffer.from('{"result":[{"id":"a","n":9}]}') } as Awaited<ReturnType<Run>>;
+  };
+  const evaluate = createEvaluate({ registry: { getEndpoint: () => CACHED }, run });
+  const alertOf = (value: number) => {
+    const fields = { id: CACHED.id, name: 'n', description: '', endpoint: CACHED.name, every: 60 };
+    const when = { column: 'n', above: value };
+    const fault = () => ({ file: '', line: 1, message: '' });
+    return ALERTS.create({ file: '', text: '', value: { ...fields, when, text: '', to: [] }, fault });
+  };
+  const judged = await Promise.all([
+    evaluate(alertOf(5), { nowMs: 1 }),
+    evaluate(alertOf(10), { nowMs: 1 }),
+    evaluate(alertOf(5), { nowMs: 2 }),
+  ]);
+  expect(asked).toEqual([1, 2]);
+  const held = judged.map(({ outcome }) => outcome.kind === 'rows' && outcome.holding.length);
+  expect(held).toEqual([1, 0, 1]);
 });

@@ -113,7 +113,10 @@ describe('an evaluation', () => {
 test('alerts that are due again when they end do not keep the others waiting', async () => {
   const { world, at } = open();
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-  world.alerts = names.map((name, i) => alertOf({ id: ID.replace(/.$/, String(i)), name, every: 1 }));
+  world.alerts = names.map((name, i) => {
+    const parameters = { project: name }; // others would be one group, which starts at once
+    return alertOf({ id: ID.replace(/.$/, String(i)), name, parameters, every: 1 });
+  });
   const asked: string[] = [];
   world.onAsk = (name) => {
     asked.push(name);
@@ -124,6 +127,40 @@ test('alerts that are due again when they end do not keep the others waiting', a
   await expect.poll(() => asked.length).toBeGreaterThanOrEqual(60);
   const counts = names.map((name) => asked.filter((one) => one === name).length);
   expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+});
+
+test('alerts on the same endpoint with the same parameters are evaluated at the same moment, others at another', async () => {
+  const { world, at } = open();
+  world.alerts = Array.from({ length: 12 }, (_, i) => {
+    const id = ID.replace(/..$/, String(10 + i));
+    return alertOf({ id, name: `n${i}`, parameters: { project: `p${i % 2}` } });
+  });
+  let started = 0;
+  world.onAsk = () => started++;
+  world.nowMs = START_MS;
+  await at(0);
+  expect(started).toBe(12);
+  expect(new Set(world.asked).size).toBe(2);
+});
+
+test('an alert that is edited or removed while it is evaluated is not evaluated twice at once', async () => {
+  const { store, world, evaluator, at } = open();
+  await at(0, rows('/a'));
+  const before = world.asked.length;
+  for (const edited of [[alertOf({ parameters: { project: 'other' } })], []]) {
+    world.onAsk = () => {
+      world.alerts = edited;
+      evaluator.tick();
+    };
+    await at(1 + world.asked.length, rows('/a'));
+    world.onAsk = () => {};
+    await at(1 + world.asked.length, rows('/a'));
+  }
+  expect(world.asked.length - before).toBeGreaterThan(1);
+  const texts = await receive(store);
+  expect(texts.filter((text) => text.startsWith('resolved')).length).toBe(
+    texts.filter((text) => text.startsWith('firing')).length,
+  );
 });
 
 test('`for` goes on over a restart, and nothing fires twice because of one', async () => {
