@@ -37,7 +37,10 @@ export function openReading(context: Context, { cursors, usage, shared }: Readin
     if (error === undefined) return;
     logger.warn({ err: error, endpoint: endpoint.name }, 'a warm answer could not be refreshed');
   };
-  const runCounted = countQueries(createRunner(engine, now), context, usage);
+  const runEngine = createRunner(engine, now);
+  const runCounted = countUsage(countByEndpoint(runEngine, context), usage);
+  // Not in the metrics: the name of a draft is any text.
+  const runDraft = countUsage(runEngine, usage);
   const run = createPagedRun(runCounted, context);
   const cache = createMemoryStore(config.cacheBytesMax);
   const cached = createCached({ ...config, run, now, store: cache, shared, random, onRefresh });
@@ -57,19 +60,17 @@ export function openReading(context: Context, { cursors, usage, shared }: Readin
     onEnded: metrics.tailEnded,
     onFailure: (error, endpoint) => logger.warn({ err: error, endpoint }, 'a live tail could not be read'),
   });
-  return { cache, cached, warmer, tails, runCounted };
+  return { cache, cached, warmer, tails, runCounted, runDraft };
 }
 
 const HAVE_RUN: ReadonlySet<string> = new Set(['query_timeout', 'query_failed']);
 
-/** Counts the queries of the engine, by endpoint and for quotas; those of a spent quota are rejected. */
-function countQueries(run: Run, { metrics }: Context, usage: Usage): Run {
+/** Counts queries for quotas, and rejects those of a spent quota. */
+function countUsage(run: Run, usage: Usage): Run {
   return async (question, options) => {
     const { endpoint, values } = question;
-    const { name } = endpoint;
     const asker = { key: keyOfLane(options?.lane ?? ''), project: findOwner(endpoint, values) ?? '' };
     usage.checkQuery(asker);
-    metrics.queryStarted(name);
     const startMs = performance.now();
     const answer = await run(question, options).catch((error: unknown) => {
       // Otherwise a key could use all cores with queries that time out. Others, such as those rejected by the queue, have
@@ -79,6 +80,16 @@ function countQueries(run: Run, { metrics }: Context, usage: Usage): Run {
       throw error;
     });
     usage.countQuery(asker, answer.coreMs);
+    return answer;
+  };
+}
+
+/** Counts queries by endpoint, for the metrics. */
+function countByEndpoint(run: Run, { metrics }: Context): Run {
+  return async (question, options) => {
+    const { name } = question.endpoint;
+    metrics.queryStarted(name);
+    const answer = await run(question, options);
     metrics.queryDone(name, answer.engineMs / 1000);
     return answer;
   };

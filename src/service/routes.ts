@@ -9,7 +9,7 @@ import type { Ingest } from '../ingest/receive.ts';
 import { createAlertTests } from '../management/alert-test.ts';
 import { createProjects } from '../management/definitions.ts';
 import type { Cursors } from '../query/cursor.ts';
-import { createRunner } from '../query/run.ts';
+import type { Run } from '../query/run.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
 import { createDescribe } from '../serve/describe.ts';
 import { createResolve } from '../serve/resolve.ts';
@@ -62,7 +62,7 @@ export function createAppParts(context: Context, served: Served): AppParts {
     ...served.people,
     ...served.observed,
     ...createSteps(context, cursors),
-    ...createWorkbench(context, alerts),
+    ...createWorkbench(context, { alerts, run: reading.runDraft }),
     alertTests: createAlertTests({ control, registry, now, newId: randomUUID, ...alerts }),
     listProjects: createProjects(engine, registry, now),
     studio: config.studio === '1',
@@ -102,7 +102,10 @@ function createIgnoredSqlWarning(logger: FastifyBaseLogger): (endpoint: Endpoint
   };
 }
 
-function createWorkbench({ config, options, core, control, logger, now }: Context, alerts: ServedAlerts) {
+function createWorkbench(
+  { config, options, core, control, logger, now }: Context,
+  { alerts, run }: { readonly alerts: ServedAlerts; readonly run: Run },
+) {
   const { engine, registry } = core;
   const { runTests = async () => [] } = options;
   const folders = () => core.folders;
@@ -117,7 +120,7 @@ function createWorkbench({ config, options, core, control, logger, now }: Contex
     runTests: createTestRun(runTests, { folders }),
     receivers: alerts.receivers,
     newId: randomUUID,
-    run: createRunner(engine, now),
+    run,
     readCatalogue: createCatalogue(engine, registry),
     audit: (entry: SavedEntry) =>
       control

@@ -107,6 +107,21 @@ describe('a quota of queries', () => {
     expect(await statusOf({ project: 'asked', days: '3' })).toBe(200);
     clock.now = START;
   });
+
+  test('counts a run in the workbench as a query of its key', async () => {
+    const { id, key } = await service.service.keyring.create({ name: 'author', scopes: ['manage', 'query'] });
+    await setQuotas(`keys: { ${id}: { queries: 1 } }\n`);
+    const definition =
+      'name: draft\ndescription: A draft.\nmax_rows: 10\ncaching: disabled\nquery_sandboxing: false\n';
+    const draft = { definition, sql: 'SELECT 1 AS n', values: {} };
+    const run = async () => {
+      const answer = await post(url, '/api/workbench/run', draft, { 'x-api-key': key });
+      return { ...answer, body: JSON.parse(answer.text) };
+    };
+    const first = await run();
+    expect(first.status, first.text).toBe(200);
+    expectError(await run(), 'rate_limited');
+  });
 });
 
 test('what was stored and asked outlives the service, and a project keeps its events for its own days', async () => {

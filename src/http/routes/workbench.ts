@@ -75,6 +75,7 @@ const RUN_ERRORS = [
   'invalid_parameter',
   'invalid_definition',
   'query_failed',
+  'rate_limited',
   'overloaded',
   'query_timeout',
 ] as const;
