@@ -5,7 +5,7 @@ import type { Registry } from '../definitions/registry.ts';
 import { laneOf } from '../engine/lanes.ts';
 import { messageOf } from '../errors.ts';
 import { parseExactJson } from '../lib/json.ts';
-import { createSingleFlight, type SingleFlight } from '../lib/single-flight.ts';
+import { createSingleFlight, remember, type SingleFlight } from '../lib/single-flight.ts';
 import { parseParameters } from '../query/parameters.ts';
 import { createQuestion } from '../query/question.ts';
 import type { Run } from '../query/run.ts';
@@ -182,10 +182,13 @@ export function measureOf({
   return hash([endpoint, parameters, chartColumn(when) ?? when]);
 }
 
-/** Identifies whose rows an alert reads: what is stored of others is not for callers who may read only these. */
-export function aboutOf({ endpoint, parameters }: Pick<Alert, 'endpoint' | 'parameters'>): string {
-  return hash([endpoint, parameters]);
-}
+/**
+ * Identifies whose rows an alert reads: what is stored of others is not for callers who may read only these. Hashed once
+ * for each alert: the ticks of a thousand are computed several times a second.
+ */
+export const aboutOf = remember(({ endpoint, parameters }: Pick<Alert, 'endpoint' | 'parameters'>) =>
+  hash([endpoint, parameters]),
+);
 
 function hash(about: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, MEASURE_CHARS);

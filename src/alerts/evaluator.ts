@@ -1,6 +1,5 @@
 import type { Alert } from '../definitions/alert.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
-import { remember } from '../lib/single-flight.ts';
 import { aboutOf } from './evaluate.ts';
 import {
   type Evaluation,
@@ -183,11 +182,8 @@ const JITTER_DIGITS = 8;
 
 type Ticking = Pick<Alert, 'endpoint' | 'parameters' | 'everyMs'>;
 
-// A hash for each of a thousand alerts, several times a second, would be a share of a core.
-const aboutAlert = remember(aboutOf);
-
 function groupOf(alert: Alert): string {
-  return `${aboutAlert(alert)} ${alert.delayMs}`;
+  return `${aboutOf(alert)} ${alert.delayMs}`;
 }
 
 /**
@@ -197,6 +193,6 @@ function groupOf(alert: Alert): string {
 export function lastTick(alert: Ticking, atMs: number): number {
   const { everyMs } = alert;
   const jitterMs =
-    Number.parseInt(aboutAlert(alert).slice(0, JITTER_DIGITS), 16) % Math.min(everyMs, JITTER_MS_MAX);
+    Number.parseInt(aboutOf(alert).slice(0, JITTER_DIGITS), 16) % Math.min(everyMs, JITTER_MS_MAX);
   return Math.floor((atMs - jitterMs) / everyMs) * everyMs + jitterMs;
 }

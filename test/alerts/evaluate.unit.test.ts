@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { createEvaluate, judge } from '../../src/alerts/evaluate.ts';
-import { ALERTS, type Alert } from '../../src/definitions/alert.ts';
+import type { Alert } from '../../src/definitions/alert.ts';
 import { parseExactJson } from '../../src/lib/json.ts';
 import type { Run } from '../../src/query/run.ts';
+import { createAlert } from '../support/alert.ts';
 import { CACHED } from '../support/cached-endpoint.ts';
 
 const BIG = '9007199254740993'; // 2^53 + 1, which a double rounds
@@ -56,12 +57,8 @@ test('evaluations of the same parameters at the same instant share one query, ot
     return { body: Buffer.from('{"result":[{"id":"a","n":9}]}') } as Awaited<ReturnType<Run>>;
   };
   const evaluate = createEvaluate({ registry: { getEndpoint: () => CACHED }, run });
-  const alertOf = (value: number) => {
-    const fields = { id: CACHED.id, name: 'n', description: '', endpoint: CACHED.name, every: 60 };
-    const when = { column: 'n', above: value };
-    const fault = () => ({ file: '', line: 1, message: '' });
-    return ALERTS.create({ file: '', text: '', value: { ...fields, when, text: '', to: [] }, fault });
-  };
+  const alertOf = (value: number) =>
+    createAlert({ endpoint: CACHED.name, when: { column: 'n', above: value } });
   const judged = await Promise.all([
     evaluate(alertOf(5), { nowMs: 1 }),
     evaluate(alertOf(10), { nowMs: 1 }),

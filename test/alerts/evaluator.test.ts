@@ -6,9 +6,10 @@ import { createEvaluator, type EvaluatorOptions, lastTick } from '../../src/aler
 import { readEntry } from '../../src/alerts/history.ts';
 import { createOutbox } from '../../src/alerts/outbox.ts';
 import type { Outcome } from '../../src/alerts/state.ts';
-import { ALERTS, type Alert } from '../../src/definitions/alert.ts';
+import type { Alert } from '../../src/definitions/alert.ts';
 import type { AlertStore } from '../../src/keys/alerts/alert-store.ts';
 import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
+import { createAlert } from '../support/alert.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
@@ -20,16 +21,8 @@ const ID = '5f1f3f0a-8c1e-4a52-9a58-0d6a2f6a4c11';
 const START_MS = Date.UTC(2026, 10, 20, 12);
 
 function alertOf(fields: Readonly<Record<string, unknown>> = {}): Alert {
-  const value = {
-    ...{ id: ID, name: 'failing', description: '', endpoint: 'failing.paths', every: 60, delay: 10 },
-    ...{ when: 'rows', per: ['path'], text: '{{ path }} fails', to: ['ops', 'nobody'], ...fields },
-  };
-  return ALERTS.create({
-    file: 'a.yaml',
-    text: '',
-    value,
-    fault: () => ({ file: '', line: 1, message: '' }),
-  });
+  const own = { id: ID, delay: 10, per: ['path'], text: '{{ path }} fails', to: ['ops', 'nobody'] };
+  return createAlert({ ...own, ...fields });
 }
 
 const rows = (...paths: string[]): Outcome => ({

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { RECEIVER_KINDS } from '../../src/alerts/receivers/kinds.ts';
 import type { Receiver } from '../../src/alerts/receivers/receiver.ts';
 import { openSender } from '../../src/alerts/receivers/sender.ts';
-import { alertMessage } from '../support/alert-message.ts';
+import { alertMessage } from '../support/alert.ts';
 import { createMemoryOutbox } from '../support/memory-outbox.ts';
 import { type ReceiverServer, startReceiver } from '../support/receiver-server.ts';
 

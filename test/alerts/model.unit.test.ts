@@ -8,10 +8,10 @@ import { createOutbox } from '../../src/alerts/outbox.ts';
 import { SendError } from '../../src/alerts/receivers/receiver.ts';
 import { createDelivery } from '../../src/alerts/receivers/sender.ts';
 import type { Outcome } from '../../src/alerts/state.ts';
-import { ALERTS } from '../../src/definitions/alert.ts';
 import { type AlertStore, createAlertStore } from '../../src/keys/alerts/alert-store.ts';
 import { type ControlDatabase, createSchema, type Statement } from '../../src/keys/database.ts';
 import { createAlertModel, type Seen, WHOLE } from '../../trial/alerts/model.ts';
+import { createAlert } from '../support/alert.ts';
 import { scale } from '../support/property.ts';
 
 // The gate tries 2,000 sequences, each night 50,000.
@@ -137,12 +137,7 @@ async function tryAll(rules: Rules, ticks: readonly Tick[]): Promise<void> {
   let edit = { name: 'checkout', severity: 'warning', to: RECEIVERS, isServed: true };
   const readAlert = () => {
     const { isServed: _, ...edited } = edit;
-    const value = {
-      ...{ id: ID, description: '', endpoint: 'paths', every: EVERY_MS / 1000, when: 'rows', text: 'fails' },
-      ...{ ...rules, ...edited },
-    };
-    const fault = () => ({ file: '', line: 1, message: '' });
-    return ALERTS.create({ file: 'a.yaml', text: '', value, fault });
+    return createAlert({ id: ID, every: EVERY_MS / 1000, ...rules, ...edited });
   };
   const start = () =>
     createEvaluator({

@@ -1,16 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Evaluate } from '../../src/alerts/evaluate.ts';
 import { replay } from '../../src/alerts/replay.ts';
-import { ALERTS } from '../../src/definitions/alert.ts';
+import { createAlert } from '../support/alert.ts';
 
 const MINUTE_MS = 60_000;
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
-const value = {
-  ...{ id: '5f1f3f0a-8c1e-4a52-9a58-0d6a2f6a4c11', name: 'failing', description: '', endpoint: 'paths' },
-  ...{ every: 60, delay: 10, for: 60, when: 'rows', per: ['path'], text: '{{ path }} fails', to: ['ops'] },
-};
-const fault = () => ({ file: '', line: 1, message: '' });
-const alert = ALERTS.create({ file: 'a.yaml', text: '', value, fault });
+const alert = createAlert({ delay: 10, for: 60, per: ['path'], text: '{{ path }} fails' });
 const { signal } = new AbortController();
 
 /** An alert whose path fails from the fourth minute before the present to the second. */

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { expect, onTestFinished, test } from 'vitest';
 import { RECEIVER_KINDS } from '../../../src/alerts/receivers/kinds.ts';
-import { alertMessage } from '../../support/alert-message.ts';
+import { alertMessage } from '../../support/alert.ts';
 import { runs } from '../../support/property.ts';
 
 const signal = new AbortController().signal;

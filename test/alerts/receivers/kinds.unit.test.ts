@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { AlertMessage } from '../../../src/alerts/message.ts';
 import { RECEIVER_KINDS } from '../../../src/alerts/receivers/kinds.ts';
 import { redact } from '../../../src/alerts/receivers/receiver.ts';
-import { alertMessage } from '../../support/alert-message.ts';
+import { alertMessage } from '../../support/alert.ts';
 import { type ReceiverServer, startReceiver } from '../../support/receiver-server.ts';
 
 const secretOf = (letter: string) => `whsec_${Buffer.alloc(32, letter).toString('base64')}`;

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { readReceivers } from '../../../src/alerts/receivers/receivers-file.ts';
 import { InputError } from '../../../src/errors.ts';
-import { alertMessage } from '../../support/alert-message.ts';
+import { alertMessage } from '../../support/alert.ts';
 import { temporaryFolder } from '../../support/service.ts';
 
 const folder = await temporaryFolder();

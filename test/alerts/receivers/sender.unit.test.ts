@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { AlertMessage } from '../../../src/alerts/message.ts';
 import { type Outgoing, type Receiver, SendError } from '../../../src/alerts/receivers/receiver.ts';
 import { openSender, type Sender, type SenderEvent } from '../../../src/alerts/receivers/sender.ts';
-import { alertMessage } from '../../support/alert-message.ts';
+import { alertMessage } from '../../support/alert.ts';
 import { createMemoryOutbox } from '../../support/memory-outbox.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,4 +1,20 @@
 import type { AlertMessage } from '../../src/alerts/message.ts';
+import { ALERTS, type Alert } from '../../src/definitions/alert.ts';
+
+/** An alert as its file would define it. */
+export function createAlert(fields: Readonly<Record<string, unknown>>): Alert {
+  const value = {
+    ...{
+      id: '5f1f3f0a-8c1e-4a52-9a58-0d6a2f6a4c11',
+      name: 'failing',
+      description: '',
+      endpoint: 'failing.paths',
+    },
+    ...{ every: 60, when: 'rows', text: 'fails', to: ['ops'], ...fields },
+  };
+  const fault = () => ({ file: '', line: 1, message: '' });
+  return ALERTS.create({ file: 'a.yaml', text: '', value, fault });
+}
 
 /** A message about two failing paths. */
 export function alertMessage(fields: Partial<AlertMessage> = {}): AlertMessage {
