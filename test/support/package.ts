@@ -1,23 +1,19 @@
-import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 
-const exec = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
 
 /**
- * Builds and packs Tailrace from what .dockerignore lets through, below `folder`.
+ * Makes a checkout below `folder` in which packing disturbs no other test: what .dockerignore lets through, and the scripts.
  *
- * @returns the tarball
+ * @returns its folder
  */
-export async function makeTarball(folder: string): Promise<string> {
-  const build = join(folder, 'build');
-  await copyContext(build);
-  await linkPackages(build);
-  const npm = { cwd: build, env: { PATH: process.env['PATH'] } };
-  await exec('npm', ['pack', '--pack-destination', folder, '--loglevel=error'], npm);
-  return join(folder, (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? 'no package');
+export async function makeCheckout(folder: string): Promise<string> {
+  const checkout = join(folder, 'tailrace');
+  await copyContext(checkout);
+  await cp(join(ROOT, 'scripts'), join(checkout, 'scripts'), { recursive: true });
+  await linkPackages(checkout);
+  return checkout;
 }
 
 /** Copies what .dockerignore lets through, by its lines with `!`. */
@@ -32,8 +28,8 @@ async function copyContext(to: string): Promise<void> {
 }
 
 /** The packages of this checkout, each linked by itself: packing writes into the folder. */
-async function linkPackages(build: string): Promise<void> {
-  const [from, to] = [join(ROOT, 'node_modules'), join(build, 'node_modules')];
+async function linkPackages(checkout: string): Promise<void> {
+  const [from, to] = [join(ROOT, 'node_modules'), join(checkout, 'node_modules')];
   await mkdir(to);
   for (const name of await readdir(from)) {
     if (name === '.bin')

@@ -1,0 +1,30 @@
+// npm run init FOLDER: from a fresh clone to a project of one's own, with the package of this clone installed in it.
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { install, node, run, say } from './prepare.js';
+
+const [name, ...more] = process.argv.slice(2);
+if (name === undefined || more.length > 0)
+  stop(2, 'name one new or empty folder, such as npm run init ../my-logs');
+const folder = resolve(process.env.INIT_CWD ?? '.', name);
+if (existsSync(folder) && readdirSync(folder).length > 0)
+  stop(2, `${name} is not empty; nothing was written; name a new or empty folder`);
+
+await install();
+mkdirSync(folder, { recursive: true });
+say('packing Tailrace');
+await must('npm', ['pack', '--silent', '--pack-destination', folder]);
+const [tarball] = readdirSync(folder);
+say('installing it in the new folder');
+const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+await must('npm', ['install', ...quiet, '--prefix', folder, join(folder, tarball)]);
+await must(node, ['bin/tailrace.js', 'init', folder]);
+
+async function must(command, args) {
+  if ((await run(command, args)) !== 0) stop(3, `${command} ${args[0]} failed; see above`);
+}
+
+function stop(code, line) {
+  say(line);
+  process.exit(code);
+}
