@@ -56,6 +56,8 @@ describe('a bulk request', () => {
         ...[{ create: {} }, '{"broken":'],
         ...[{ create: {} }, { project, '@timestamp': 'yesterday' }],
         ...[{ create: {} }, `{"a":${'['.repeat(200)}${']'.repeat(200)}}`],
+        ...[{ create: { _id: 'same' } }, { project, message: 'once' }],
+        ...[{ index: { _id: 'same' } }, { project, message: 'twice' }],
         ...['', { create: {} }, { project, message: 'last' }, { create: {} }],
       ),
     );
@@ -67,10 +69,32 @@ describe('a bulk request', () => {
       ['create', 400, expect.stringContaining('neither ISO 8601')],
       ['create', 400, expect.stringContaining('levels')],
       ['create', 201, undefined],
+      ['index', 409, expect.stringContaining('has the _id of an earlier document')],
+      ['create', 201, undefined],
       ['create', 400, 'the document has no document on the next line'],
     ]);
     expect(answer.bulk.errors).toBe(true);
-    expect((await rows(project)).map((row) => row['event_message']).toSorted()).toEqual(['first', 'last']);
+    const messages = (await rows(project)).map((row) => row['event_message']);
+    expect(messages.toSorted()).toEqual(['first', 'last', 'once']);
+  });
+
+  test('is the only way: other paths of the API say so in its form', async () => {
+    const client = { 'user-agent': 'elastic-transport-js/9.0.0' };
+    for (const [method, path, headers] of [
+      ['POST', '/shop/_doc', {}],
+      ['GET', '/_xpack', {}],
+      ['GET', '/shop', client],
+    ] as const) {
+      const answer = await request(url, path, { method, headers, ...(method === 'POST' && { body: '{}' }) });
+      expect([path, answer.status, answer.headers.get('x-elastic-product')]).toEqual([
+        path,
+        404,
+        'Elasticsearch',
+      ]);
+      expect(JSON.parse(answer.text).error.reason).toContain('/<index>/_bulk');
+    }
+    expect((await request(url, '/shop', { method: 'HEAD', headers: client })).status).toBe(404);
+    expect((await request(url, '/shop')).headers.get('x-elastic-product')).toBeNull();
   });
 
   test('needs a key, in any of the forms that clients send', async () => {

@@ -5,7 +5,11 @@ import { fileURLToPath } from 'node:url';
 import serveFiles from '@fastify/static';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TailraceError } from '../../errors.ts';
-import { describeProduct, isElasticsearchClient } from '../../ingest/protocols/elasticsearch.ts';
+import {
+  describeProduct,
+  isElasticsearchClient,
+  rejectUnknownPath,
+} from '../../ingest/protocols/elasticsearch.ts';
 import { noteFailure, sendProtocolReply } from '../plugins/errors.ts';
 import { defineRoute, type RouteGroup } from '../route.ts';
 
@@ -94,13 +98,18 @@ function servePage({ pages }: ConsoleParts, request: FastifyRequest, reply: Fast
 const NEVER_PAGES = ['/api/', '/assets/'];
 
 /**
- * Responds to an unknown path: a browser gets the console, which says so and has a navigation; others get the failure
- * as JSON. Both have the status 404.
+ * Responds to an unknown path with 404: a browser gets the console, which says so and has a navigation; clients of
+ * Elasticsearch get its form, others the failure as JSON.
  */
 export function createNotFound({ dir, isBuilt }: BuiltConsole) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const path = (request.url.split('?')[0] ?? '').slice(0, PATH_CHARS_MAX);
     const failure = new TailraceError('not_found', `nothing is served at ${path}; ${adviseOf(path)}`);
+    const own = rejectUnknownPath(path, request, failure);
+    if (own !== undefined) {
+      noteFailure(failure, request);
+      return sendProtocolReply(reply, own);
+    }
     const isPage = isBuilt && request.method === 'GET' && !NEVER_PAGES.some((one) => path.startsWith(one));
     // `*/*` prefers neither, and is JSON.
     if (!isPage || request.accepts().type(['json', 'html']) !== 'html') throw failure;

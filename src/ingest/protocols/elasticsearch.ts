@@ -17,6 +17,7 @@ import {
   findCredentials,
   type InfoRoute,
   type Protocol,
+  type ProtocolFailure,
   type ProtocolReply,
   type ProtocolRequest,
 } from './protocol.ts';
@@ -48,7 +49,8 @@ export const elasticsearch: Protocol = {
     project: '`project`',
     metadata: 'the other members of the document',
     labels: '`index`',
-    answers: '200 with the result of each document, as JSON',
+    answers:
+      '200 with the result of each document, as JSON; an `_id` is the id of its event, and 409 twice in one request',
   },
   headers: PRODUCT_HEADERS,
   findKey: (request) => findApiKey(request) ?? findBasicKey(request),
@@ -92,6 +94,7 @@ const STORED =
 // Clients send a document with 429 again, and give up on others.
 const LATER = [429, 'es_rejected_execution_exception'] as const;
 const NEVER = [400, 'document_parsing_exception'] as const;
+const CONFLICT = [409, 'version_conflict_engine_exception'] as const;
 
 /** Writes the result of each document, in their order. */
 function writeItems({ echoes = [], rejectedItems }: Receipt): string {
@@ -99,7 +102,7 @@ function writeItems({ echoes = [], rejectedItems }: Receipt): string {
   const items = echoes.map((echo, at) => {
     const item = rejected.get(at);
     if (item === undefined) return `${echo}${STORED}`;
-    const [status, type] = item.isOverQuota === true ? LATER : NEVER;
+    const [status, type] = item.isOverQuota === true ? LATER : item.reason === REPEATED ? CONFLICT : NEVER;
     const error = JSON.stringify({ type, reason: `the document ${item.reason}` });
     return `${echo},"status":${status},"error":${error}}}`;
   });
@@ -127,17 +130,21 @@ interface Action {
 
 const ACTIONS: readonly string[] = ['create', 'index', 'update', 'delete'] satisfies Action['name'][];
 
+const REPEATED = 'has the _id of an earlier document of this request, but events do not change';
+
 /** Cuts a bulk request: a line with an action, then a line with its document. A bad document spoils only its item. */
 function* cutBulk(bytes: Buffer, { index = '' }: CutOptions): Generator<WireEvent> {
   const lines = linesOf(bytes);
   const isWhole = isUtf8(bytes);
+  const ids = new Set<string>();
   let last: { readonly line: Buffer; readonly action: Action } | undefined;
   for (let next = lines.next(); !next.done; next = lines.next()) {
     const { bytes: line } = next.value;
     // Most clients write the same action before each document.
     if (last === undefined || !last.line.equals(line)) last = { line, action: readAction(next.value, index) };
     const { action } = last;
-    const event = toEvent(action, action.name === 'delete' ? undefined : lines.next().value);
+    const document = action.name === 'delete' ? undefined : lines.next().value;
+    const event = toEvent(action, document, ids);
     yield !isWhole && 'line' in event && !isUtf8(event.line) ? { ...event, isRepaired: true } : event;
   }
 }
@@ -167,11 +174,14 @@ function isAction(name: string): name is Action['name'] {
 function toEvent(
   { name, labels, echo, id = newEventId() }: Action,
   document: BodyLine | undefined,
+  ids: Set<string>,
 ): WireEvent {
   const item = { labels, echo: `${echo}${JSON.stringify(id)}` };
   if (name === 'delete' || name === 'update')
     return { rejected: `has the action ${name}, but events do not change; send create or index`, ...item };
   if (document === undefined) return { rejected: 'has no document on the next line', ...item };
+  if (ids.has(id)) return { rejected: REPEATED, ...item };
+  ids.add(id);
   return { line: document.bytes, documentId: id, ...item };
 }
 
@@ -189,10 +199,28 @@ function typeFor(request: Pick<ProtocolRequest, 'headers'>): string {
 export function isElasticsearchClient(request: Pick<ProtocolRequest, 'headers'>): boolean {
   const accept = String(request.headers['accept']);
   if (accept.includes('text/html')) return false;
+  return accept.includes('application/json') || namesElasticsearch(request);
+}
+
+function namesElasticsearch({ headers }: Pick<ProtocolRequest, 'headers'>): boolean {
   return (
-    /application\/(?:vnd\.elasticsearch\+)?json/.test(accept) ||
-    /elastic|logstash|beat\b|fluent-bit/i.test(String(request.headers['user-agent']))
+    String(headers['accept']).includes('application/vnd.elasticsearch+json') ||
+    /elastic|logstash|beat\b|fluent-bit/i.test(String(headers['user-agent']))
   );
+}
+
+/** A path with such a name is one of Elasticsearch's: no other path of the service has a name that begins with `_`. */
+const OWN_PATH = /^\/(?:[^/]+\/)?_/;
+
+/** Returns the response, in Elasticsearch's form, to a path of its API that is not served; `undefined` for other paths. */
+export function rejectUnknownPath(
+  path: string,
+  request: Pick<ProtocolRequest, 'headers'>,
+  { status, code }: ProtocolFailure,
+): ProtocolReply | undefined {
+  if (!OWN_PATH.test(path) && !namesElasticsearch(request)) return undefined;
+  const message = `nothing is served at ${path}; documents are accepted at /_bulk and /<index>/_bulk`;
+  return { ...elasticsearch.reject({ status, code, message }), headers: PRODUCT_HEADERS };
 }
 
 /** What clients read at `/` before they send events: a version of which they know the protocol. */
