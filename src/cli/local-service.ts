@@ -8,7 +8,7 @@ import { InputError, StoppedError } from '../errors.ts';
 import { replaceFile } from '../lib/file.ts';
 import { withReserve } from '../lib/reserve.ts';
 import { readConfig } from './environment.ts';
-import { findKey, type Remote, type RemoteOptions } from './remote.ts';
+import { findKey, findRemote, type Remote, type RemoteOptions } from './remote.ts';
 
 /** A service of this machine, with the key that it has for commands: another one with each start. */
 export type LocalService = Pick<Remote, 'url' | 'key'>;
@@ -83,7 +83,7 @@ function findNoService(config: Store): string | undefined {
   if ((owner !== undefined && isServiceName(owner)) || findLocalService(config) !== undefined)
     return undefined;
   if (owner === undefined)
-    return `no service runs on data directory ${dataDir}; set TAILRACE_DATA_DIR to the service's`;
+    return `no service runs on data directory ${dataDir}: start one with "npx tailrace serve", or set TAILRACE_DATA_DIR to the service's`;
   return `data directory ${dataDir} is in use by ${owner}, which is not a service`;
 }
 
@@ -140,10 +140,14 @@ export function findStore(config = readConfig()): { readonly config: Config; rea
 }
 
 /**
- * Finds the service that holds the embedded store: no other process can open it. It accepts the key of this machine's
- * commands.
+ * Returns the service that a command calls: that of `--url`, else the one that runs in this folder, with the key of the
+ * options, else of this machine's commands.
+ *
+ * @throws InputError if there is no service, or no key for it
  */
-export function findService(config: Config, options: RemoteOptions): Remote | undefined {
-  const service = config.clickhouseUrl === '' ? findLocalService(config) : undefined;
-  return service && { ...service, key: findKey(options) ?? service.key };
+export async function findService(config: Store, options: RemoteOptions): Promise<Remote> {
+  const remote = findRemote(options);
+  if (remote !== undefined) return remote;
+  const service = await getLocalService(config);
+  return { ...service, key: findKey(options) ?? service.key };
 }

@@ -12,8 +12,8 @@ import {
   parsePair,
   toPrintable,
 } from '../format.ts';
-import { findStore, getLocalService } from '../local-service.ts';
-import { addRemoteOptions, callRemote, findRemote, type RemoteCall, type RemoteOptions } from '../remote.ts';
+import { findService, findStore } from '../local-service.ts';
+import { addRemoteOptions, callRemote, type RemoteCall, type RemoteOptions } from '../remote.ts';
 
 export function alertsCommand(): Command {
   const alerts = new Command('alerts').description('List, silence and try alerts of a running service.');
@@ -126,8 +126,10 @@ async function tryAlert(
 
 /** Calls the service of the options, or the one on the data directory of the settings. */
 async function call(at: RemoteOptions, path: string, options: RemoteCall = {}): Promise<unknown> {
-  const remote = findRemote(at) ?? (await getLocalService(findStore().config));
-  return await callRemote(remote, path, { ...options, signal: stopSignal() });
+  return await callRemote(await findService(findStore().config, at), path, {
+    ...options,
+    signal: stopSignal(),
+  });
 }
 
 function describeTest({ result, firing, last_error: lastError }: AlertTestView): string[] {

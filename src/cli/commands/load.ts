@@ -14,7 +14,7 @@ import { createProgress, createRate, formatCount, formatCounted } from '../forma
 import { createInputs, type LineSink, type LoadProgress, loadEvents, type OpenInput } from '../load/lines.ts';
 import { createRemoteSink } from '../load/send.ts';
 import { findService, findStore } from '../local-service.ts';
-import { addRemoteOptions, findRemote, type Remote, type RemoteOptions } from '../remote.ts';
+import { addRemoteOptions, type Remote, type RemoteOptions } from '../remote.ts';
 
 export function loadCommand(): Command {
   const command = new Command('load')
@@ -50,7 +50,7 @@ async function load(source: string, files: string[], options: LoadOptions): Prom
   const { config } = findStore();
   const signal = stopSignal();
   const open = createInputs(files, signal);
-  const service = options.dryRun === true ? undefined : await findTarget(config, options);
+  const service = options.dryRun === true ? undefined : await findService(config, options);
   let withoutProject = 0;
   const onWithoutProject = (events: number) => {
     withoutProject += events;
@@ -75,15 +75,6 @@ async function load(source: string, files: string[], options: LoadOptions): Prom
   }
   // The reasons are on standard error already, a line each.
   if (rejected > 0) process.exitCode = 1;
-}
-
-/** @throws InputError if there is no service, or no key for it */
-async function findTarget(config: Config, options: RemoteOptions): Promise<Remote> {
-  const found = findRemote(options) ?? (await findService(config, options));
-  if (found !== undefined) return found;
-  throw new InputError([
-    `no service runs on data directory ${config.dataDir}: start one with "npx tailrace serve", or name it by --url`,
-  ]);
 }
 
 async function loadFile(shared: Load, input: OpenInput): Promise<LoadProgress & { rejected: number }> {

@@ -12,6 +12,6 @@ test.each(['reload', 'stop'])('%s exits with 1 where no service runs', async (co
     CLICKHOUSE_URL: '',
     TAILRACE_DATA_DIR: dir,
   });
-  const message = `no service runs on data directory ${dir}; set TAILRACE_DATA_DIR to the service's`;
+  const message = `no service runs on data directory ${dir}: start one with "npx tailrace serve", or set TAILRACE_DATA_DIR to the service's`;
   expect([code, stdout, stderr]).toEqual([1, '', `tailrace: ${message}\n`]);
 });
