@@ -83,7 +83,10 @@ function findNoService(config: Store): string | undefined {
   if ((owner !== undefined && isServiceName(owner)) || findLocalService(config) !== undefined)
     return undefined;
   if (owner === undefined)
-    return `no service runs on data directory ${dataDir}: start one with "npx tailrace serve", or set TAILRACE_DATA_DIR to the service's`;
+    return (
+      `no service runs on data directory ${dataDir}: start one with "npx tailrace serve", ` +
+      "or set TAILRACE_DATA_DIR to the service's"
+    );
   return `data directory ${dataDir} is in use by ${owner}, which is not a service`;
 }
 
