@@ -1,4 +1,5 @@
-import type { ClientAuth, Configuration } from 'openid-client';
+import { LRUCache } from 'lru-cache';
+import type { ClientAuth, Configuration, CustomFetch } from 'openid-client';
 import type { Config } from '../config/config.ts';
 import { splitAccount } from '../config/url.ts';
 import { TailraceError } from '../errors.ts';
@@ -27,16 +28,35 @@ export type Provider = ReturnType<typeof createProvider>;
 const SCOPES = 'openid profile email';
 const TIMEOUT_SECONDS = 5;
 const CLOCK_TOLERANCE_SECONDS = 60;
+const DESCRIPTION_PATH = '/.well-known/openid-configuration';
+const DESCRIPTION_MS = 300_000;
 
 /**
- * The provider of OpenID Connect. Each sign-in asks it for its endpoints and keys, so the service starts while it is
- * unavailable, and keys may be replaced at any time.
+ * The provider of OpenID Connect. Its description is read by a sign-in and kept for five minutes, so the service starts
+ * while it is unavailable; its keys are read by each, so they may be replaced at any time.
  *
  * @param redirectUrl where the provider sends browsers back to
+ * @param ticks monotonic ms
  */
-export function createProvider(settings: ProviderSettings, redirectUrl: string) {
+export function createProvider(
+  settings: ProviderSettings,
+  redirectUrl: string,
+  ticks = () => performance.now(),
+) {
   const { oidcIssuer: issuer } = settings;
   const { user: clientId, password: secret } = splitAccount(settings.oidcClient);
+  const descriptions = new LRUCache<string, string>({
+    ...{ max: 1, ttl: DESCRIPTION_MS, ttlResolution: 0, perf: { now: ticks } },
+  });
+
+  /** Answers the library's request for the description from memory. */
+  const fetchKept: CustomFetch = async (url, options) => {
+    const kept = descriptions.get(url);
+    if (kept !== undefined) return new Response(kept, { headers: { 'content-type': 'application/json' } });
+    const response = await fetch(url, { ...options, body: options.body ?? null });
+    if (url.endsWith(DESCRIPTION_PATH) && response.ok) descriptions.set(url, await response.clone().text());
+    return response;
+  };
 
   /** @throws TailraceError `engine_unavailable` if the provider cannot be reached, or names another issuer */
   async function configure(): Promise<Configured> {
@@ -50,11 +70,12 @@ export function createProvider(settings: ProviderSettings, redirectUrl: string) 
     // Otherwise the signature of an ID token that came over TLS would not be checked.
     const execute = [client.enableNonRepudiationChecks];
     if (issuer.startsWith('http:')) execute.push(client.allowInsecureRequests);
-    const options = { execute, timeout: TIMEOUT_SECONDS };
+    const options = { execute, timeout: TIMEOUT_SECONDS, [client.customFetch]: fetchKept };
     try {
       const found = await client.discovery(new URL(issuer), clientId, tolerance, authenticate, options);
       return { client, configuration: found };
     } catch (cause) {
+      descriptions.clear();
       const message =
         'the provider that signs people in does not respond as it should; try again, or sign in with a key';
       throw new TailraceError('engine_unavailable', message, { cause });
@@ -85,18 +106,16 @@ export function createProvider(settings: ProviderSettings, redirectUrl: string) 
      * @param search the query string with which the provider has sent the browser back
      * @throws TailraceError `engine_unavailable`; the failure of a check
      */
-    async finish(search: string, { state, nonce, verifier }: LoginSecrets): Promise<SignedIn> {
-      const { client, configuration } = await configure();
-      const tokens = await client.authorizationCodeGrant(configuration, new URL(`${redirectUrl}${search}`), {
-        ...{ expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true },
-      });
-      const claims = tokens.claims();
-      if (claims === undefined) throw new Error('the provider has sent no ID token');
-      const more = await readUserInfo({ client, configuration }, tokens.access_token, claims.sub);
-      // The user info says whether its own address is verified.
-      const isOther = claims['email'] !== undefined && claims['email'] !== more['email'];
-      const unverified = isOther ? { email_verified: undefined } : {};
-      return { issuer: claims.iss, subject: claims.sub, claims: { ...more, ...unverified, ...claims } };
+    async finish(search: string, secrets: LoginSecrets): Promise<SignedIn> {
+      const configured = await configure();
+      try {
+        return await exchange(configured, new URL(`${redirectUrl}${search}`), secrets);
+      } catch (error) {
+        // Its description may have changed, or it may be unavailable.
+        descriptions.clear();
+        await configure();
+        throw error;
+      }
     },
     /** Returns the page of the provider that signs a person out; `undefined` if it has none. */
     async findSignOutUrl(returnTo: string): Promise<string | undefined> {
@@ -112,12 +131,23 @@ interface Configured {
   readonly configuration: Configuration;
 }
 
-/** Some providers name groups only here. */
-async function readUserInfo(
+async function exchange(
   { client, configuration }: Configured,
-  token: string,
-  subject: string,
-): Promise<Claims> {
-  if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
-  return await client.fetchUserInfo(configuration, token, subject);
+  callback: URL,
+  { state, nonce, verifier }: LoginSecrets,
+): Promise<SignedIn> {
+  const tokens = await client.authorizationCodeGrant(configuration, callback, {
+    ...{ expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true },
+  });
+  const claims = tokens.claims();
+  if (claims === undefined) throw new Error('the provider has sent no ID token');
+  // Some providers name groups only here.
+  const hasMore = configuration.serverMetadata().userinfo_endpoint !== undefined;
+  const more: Claims = hasMore
+    ? await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)
+    : {};
+  // The user info says whether its own address is verified.
+  const isOther = claims['email'] !== undefined && claims['email'] !== more['email'];
+  const unverified = isOther ? { email_verified: undefined } : {};
+  return { issuer: claims.iss, subject: claims.sub, claims: { ...more, ...unverified, ...claims } };
 }

@@ -13,7 +13,7 @@ import { createIdentity } from './role.ts';
 import type { NewSession, Sessions } from './sessions.ts';
 
 /** Why a sign-in has failed; the console says what to do. */
-export type SignInFault = 'unavailable' | 'expired' | 'refused' | 'failed' | 'claims' | 'limit';
+export type SignInFault = 'unavailable' | 'elsewhere' | 'expired' | 'refused' | 'failed' | 'claims' | 'limit';
 
 /** The browser that signs in. */
 export type Client = Pick<NewSession, 'address' | 'agent' | 'replaces'>;
@@ -103,9 +103,15 @@ function createPeopleSignIn({ provider, sessions, seal, keyring, onFailure, pass
       const { finish } = getProvider();
       const { address } = client;
       if (!passes(address)) return 'limit';
-      const login = sealed === undefined ? undefined : await seal.open(sealed);
+      if (sealed === undefined)
+        return fail(
+          'elsewhere',
+          new Error('the browser has begun no sign-in at TAILRACE_PUBLIC_URL'),
+          address,
+        );
+      const login = await seal.open(sealed);
       const state = new URLSearchParams(search).get('state') ?? '';
-      // Another browser, or one that has begun another sign-in since: its code may be that of somebody else.
+      // The browser has begun another sign-in since: the code may be that of somebody else.
       if (login === undefined || !sameHash(hashKey(state), hashKey(login.state)))
         return fail('expired', new Error('the sign-in is not that of this browser, or has expired'), address);
       let signedIn: SignedIn;

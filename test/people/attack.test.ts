@@ -17,6 +17,7 @@ afterAll(() => people.close());
 
 const seconds = (more: number) => Math.floor(Date.now() / 1000) + more;
 const FAILED = { to: '/?sign_in=failed', isIn: false };
+const ELSEWHERE = { to: '/?sign_in=elsewhere', isIn: false };
 const EXPIRED = { to: '/?sign_in=expired', isIn: false };
 
 test('a provider that names another issuer signs nobody in until it is right, and keys go on', async () => {
@@ -80,8 +81,8 @@ describe('the response of a provider', () => {
   test('in the browser of somebody else signs nobody in: no login CSRF', async () => {
     const attackers = people.provider.pass((await people.begin()).page);
     const { browser: victim } = await people.begin(); // who has begun another one
-    for (const browser of [victim, createBrowserClient()])
-      expect(await people.come(browser, attackers)).toEqual(EXPIRED);
+    expect(await people.come(victim, attackers)).toEqual(EXPIRED);
+    expect(await people.come(createBrowserClient(), attackers)).toEqual(ELSEWHERE);
   });
 
   test.each<[string, (back: URL) => void]>([
@@ -120,6 +121,14 @@ test('an address is verified where it is named: the user info does not vouch for
   };
   expect(await nameOf('ada@example.com')).toBe('ada@example.com');
   expect(await nameOf('boss@example.com')).toBe('Ada');
+});
+
+test('a sign-in that was begun at another address than TAILRACE_PUBLIC_URL leads to that, and to a reason', async () => {
+  const browser = createBrowserClient();
+  const begun = await browser.send(`${people.url.replace('127.0.0.1', 'localhost')}/auth/login?to=/api/me`);
+  const back = people.provider.pass(begun.headers.get('location') ?? '');
+  expect(back).toMatch(new RegExp(`^${people.url}/auth/callback`));
+  expect(await people.come(browser, back)).toEqual(ELSEWHERE);
 });
 
 test('a sign-in returns to no other origin, and says so before it begins', async () => {
@@ -170,5 +179,5 @@ test('sign-ins from one address are bounded', async () => {
   const send = () => fetch(`${people.url}/auth/callback?code=a&state=b`, { redirect: 'manual' });
   const outcomes = new Set<string | null>();
   for (let tries = 0; tries < 70; tries++) outcomes.add((await send()).headers.get('location'));
-  expect([...outcomes]).toEqual(['/?sign_in=expired', '/?sign_in=limit']);
+  expect([...outcomes]).toEqual(['/?sign_in=elsewhere', '/?sign_in=limit']);
 });

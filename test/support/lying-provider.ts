@@ -39,6 +39,7 @@ export async function startLyingProvider() {
   const issuer = `http://127.0.0.1:${port}`;
   let { privateKey: key, publicKey } = await generateKeyPair('RS256');
   const lie: { now: Lie; nonce: string } = { now: {}, nonce: '' };
+  const asked: string[] = [];
 
   const server = createServer((request, response) => {
     answer(new URL(request.url ?? '/', issuer)).then(
@@ -50,6 +51,7 @@ export async function startLyingProvider() {
   await once(server, 'listening');
 
   async function answer({ pathname }: URL): Promise<object> {
+    asked.push(pathname);
     if (pathname === '/.well-known/openid-configuration') return describe();
     if (pathname === '/jwks') return { keys: [{ ...(await exportJWK(publicKey)), ...HEADER, use: 'sig' }] };
     if (pathname === '/me') return { sub: 'ada', groups: ['platform'], ...lie.now.info };
@@ -80,6 +82,8 @@ export async function startLyingProvider() {
   return {
     issuer,
     lie,
+    /** The paths of all requests. */
+    asked,
     /** The provider's page, as a person who is signed in there passes it. @returns where the browser goes next */
     pass(authorizationUrl: string, change: Readonly<Record<string, string>> = {}): string {
       const { searchParams } = new URL(authorizationUrl);

@@ -163,20 +163,22 @@ async function readOptions(): Promise<SignInView> {
   }
 }
 
-const PROBLEMS: Readonly<Record<string, string>> = {
+/** @param address of this page: that to which the provider sends browsers back */
+const problemsAt = (address: string): Readonly<Record<string, string>> => ({
   unavailable: 'The provider that signs you in does not respond. Try again, or sign in with a key.',
-  expired: 'This sign-in was begun in another browser, too long ago, or twice. Start it again.',
+  elsewhere: `This sign-in was begun in another browser, not at ${address}, or too long ago. Start it again here.`,
+  expired: 'This sign-in was begun too long ago, or twice. Start it again.',
   refused: 'The provider did not sign you in. Ask those who run it.',
   failed:
     'The response of the provider could not be verified. Ask those who run this service: its log says why.',
   claims: 'Your account has too many groups or claims. Ask those who run the provider to send fewer.',
   limit: 'Too many sign-ins came from your network. Try again in a minute.',
-};
+});
 
 /** Reads why a sign-in has failed, and removes it from the address. */
 function takeProblem(): string | undefined {
   const url = new URL(window.location.href);
-  const problem = PROBLEMS[url.searchParams.get('sign_in') ?? ''];
+  const problem = problemsAt(url.origin)[url.searchParams.get('sign_in') ?? ''];
   if (problem === undefined) return undefined;
   url.searchParams.delete('sign_in');
   window.history.replaceState(null, '', url);
