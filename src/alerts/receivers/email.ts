@@ -1,17 +1,17 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { messageOf } from '../../errors.ts';
-import { createDeadline, untilAborted } from '../../lib/abort.ts';
+import { untilAborted } from '../../lib/abort.ts';
 import { addressOf } from '../../lib/network.ts';
 import { oneLine } from '../text.ts';
-import { TRY_MS_MAX } from './post.ts';
 import {
-  type Connector,
-  checkAddress,
+  attempt,
   describeInstances,
   type Outgoing,
   type Send,
   SendError,
+  type Target,
   titleOf,
 } from './receiver.ts';
 
@@ -19,73 +19,42 @@ const SUBJECT_CHARS_MAX = 200;
 const INSTANCES_MAX = 100;
 const PORTS: Readonly<Record<string, number>> = { 'smtp:': 587, 'smtps:': 465 };
 
-export interface EmailSettings {
-  /** `smtps://` begins with TLS; `smtp://` changes to it (STARTTLS), which only private servers may lack. */
-  readonly url: URL;
+/** The sender and the recipients of mails. */
+export interface Addresses {
   readonly from: string;
   readonly to: readonly string[];
 }
 
-/** Sends a mail of plain text over SMTP. */
-export function createEmail(settings: EmailSettings, connector: Connector): Send {
-  return async (outgoing, signal) => {
-    const timeout = () => new SendError(`did not accept the mail within ${TRY_MS_MAX / 1_000} s`);
-    const deadline = createDeadline(TRY_MS_MAX, timeout, signal);
-    const socket = await openSocket(settings.url, connector, deadline.signal).catch(rethrow);
-    try {
-      await untilAborted(deliver(settings, { outgoing, socket, connector }), deadline.signal);
-    } catch (error) {
-      deadline.signal.throwIfAborted();
-      rethrow(error);
-    } finally {
-      deadline.clear();
-      socket.destroy();
-    }
-  };
-
-  function rethrow(error: unknown): never {
-    if (error instanceof SendError) throw error;
-    const isRejected = (error as { responseCode?: unknown } | null)?.responseCode;
-    throw new SendError(messageOf(error), {
-      cause: error,
-      isRejected: typeof isRejected === 'number' && isRejected >= 500,
-    });
-  }
-}
-
-/** Connects before the library does, so that the address that was checked is the one that is connected to. */
-async function openSocket(url: URL, connector: Connector, signal: AbortSignal): Promise<Socket> {
-  checkAddress(url, connector);
-  const { lookup } = connector;
-  return await new Promise((resolve, reject) => {
-    const socket = connect({
-      host: addressOf(url) ?? url.hostname,
-      port: Number(url.port) || (PORTS[url.protocol] ?? 0),
-      ...(lookup === undefined ? {} : { lookup }),
-    });
-    // Stays when the connection stands, for errors between two readers of the socket.
-    socket.on('error', reject);
-    socket.once('connect', () => resolve(socket));
-    signal.addEventListener(
-      'abort',
-      () => {
+/**
+ * Sends a mail of plain text over SMTP.
+ *
+ * @param target `smtps://` begins with TLS; `smtp://` changes to it (STARTTLS), which only private servers may lack
+ */
+export function createEmail(target: Target, addresses: Addresses): Send {
+  const { url, lookup } = target;
+  return (outgoing, signal) =>
+    attempt(target, signal, async (ends) => {
+      // Connects before the library does, so that the address that was checked is the one that is connected to.
+      const socket = connect({
+        host: addressOf(url) ?? url.hostname,
+        port: Number(url.port) || (PORTS[url.protocol] ?? 0),
+        lookup,
+      });
+      socket.on('error', () => {}); // between two readers of the socket
+      try {
+        await once(socket, 'connect', { signal: ends });
+        await untilAborted(deliver(target, socket, { ...addresses, ...toMail(outgoing) }), ends);
+      } finally {
         socket.destroy();
-        reject(signal.reason);
-      },
-      { once: true },
-    );
-  });
+      }
+    });
 }
 
-interface Delivery {
-  readonly outgoing: Outgoing;
-  readonly socket: Socket;
-  readonly connector: Connector;
-}
+type Mail = Addresses & ReturnType<typeof toMail>;
 
-async function deliver({ url, from, to }: EmailSettings, { outgoing, socket, connector }: Delivery) {
+async function deliver({ url, isPrivate }: Target, socket: Socket, mail: Mail): Promise<void> {
   const isTls = url.protocol === 'smtps:';
-  const isLax = connector.isPrivate && !isTls;
+  const isLax = isPrivate && !isTls;
   const transport = createTransport({
     connection: socket,
     host: addressOf(url) ?? url.hostname,
@@ -100,9 +69,11 @@ async function deliver({ url, from, to }: EmailSettings, { outgoing, socket, con
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  const { rejected, rejectedErrors = [] } = await transport.sendMail({
-    ...{ from, to: [...to], ...toMail(outgoing) },
-  });
+  const { rejected, rejectedErrors = [] } = await transport
+    .sendMail({ ...mail, to: [...mail.to] })
+    .catch((error: Error & { readonly responseCode?: number }) => {
+      throw new SendError(messageOf(error), { cause: error, isRejected: (error.responseCode ?? 0) >= 500 });
+    });
   if (rejected.length === 0) return;
   const reasons = rejectedErrors.map(messageOf).join('; ');
   throw new SendError(`not sent to ${rejected.join(', ')}, only to the others: ${reasons}`, {

@@ -1,31 +1,30 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { AlertMessage } from '../message.ts';
 import { oneLine, shorten } from '../text.ts';
-import { postJson } from './post.ts';
-import { type Connector, describeInstances, type Outgoing, type Send, titleOf } from './receiver.ts';
+import type { Post } from './post.ts';
+import { describeInstances, type Outgoing, titleOf } from './receiver.ts';
 
 // What a message becomes at each kind of receivers that is called over HTTP.
 
 type Instance = AlertMessage['instances'][number];
 
 /**
- * Sends messages signed as https://www.standardwebhooks.com describes, once by each secret: there are several while one
- * is replaced.
+ * Signs a message as https://www.standardwebhooks.com describes, once by each secret: there are several while one is
+ * replaced.
  */
-export function createWebhook(url: URL, secrets: readonly string[], connector: Connector): Send {
-  const keys = secrets.map((secret) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
-  return ({ id, message, sentAtMs }, signal) => {
-    const body = JSON.stringify(message);
-    const seconds = Math.floor(sentAtMs / 1_000);
-    const sign = (key: Buffer) =>
-      `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`;
-    const headers = {
-      'webhook-id': id,
-      'webhook-timestamp': String(seconds),
-      'webhook-signature': keys.map(sign).join(' '),
-    };
-    return postJson({ url, body, headers }, connector, signal);
+export function toWebhook({ id, message, sentAtMs }: Outgoing, secrets: readonly string[]): Post {
+  const body = JSON.stringify(message);
+  const seconds = Math.floor(sentAtMs / 1_000);
+  const sign = (secret: string) => {
+    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`;
   };
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': secrets.map(sign).join(' '),
+  };
+  return { body, headers };
 }
 
 // Slack's bounds: 3,000 characters in a section, 150 in a header.
@@ -33,13 +32,11 @@ const SECTION_CHARS_MAX = 3_000;
 const HEADER_CHARS_MAX = 150;
 const SLACK_INSTANCES_MAX = 10;
 
-/** Posts to an incoming webhook: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */
-export function createSlack(url: URL, connector: Connector): Send {
-  return ({ message }, signal) => postJson({ url, body: toSlack(message) }, connector, signal);
-}
-
-/** Blocks of plain text, in which Slack reads no markup; `text` is what notifications show. */
-function toSlack(message: AlertMessage) {
+/**
+ * Writes blocks of plain text, in which Slack reads no markup; `text` is what notifications show:
+ * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
+ */
+export function toSlack({ message }: Outgoing) {
   const title = titleOf(message);
   const lines = describeInstances(message, SLACK_INSTANCES_MAX).join('\n');
   const section = (text: string) =>
@@ -95,26 +92,17 @@ function toLink(address: string | undefined, title: string): string[] {
 
 const SUMMARY_CHARS_MAX = 1_024; // PagerDuty's
 
-const WHOLE: Instance = { labels: {}, values: {} };
+/** @returns at least one: a message about nothing in particular is about the whole answer */
+function instancesOf({ instances }: AlertMessage): readonly Instance[] {
+  return instances.length > 0 ? instances : [{ labels: {}, values: {} }];
+}
 
 /**
- * Sends an event for each instance: https://developer.pagerduty.com/docs/send-alert-event. If one fails, all are sent
- * again: PagerDuty joins
- * events of the same key.
+ * Writes an event for each instance: https://developer.pagerduty.com/docs/send-alert-event. If one fails, all are sent
+ * again: PagerDuty joins events of the same key.
  */
-export function createPagerDuty(
-  { url, routingKey }: { readonly url: URL; readonly routingKey: string },
-  connector: Connector,
-): Send {
-  return async ({ message }, signal) => {
-    const instances = message.instances.length > 0 ? message.instances : [WHOLE];
-    for (const instance of instances)
-      await postJson(
-        { url, body: { routing_key: routingKey, ...toEvent(message, instance) } },
-        connector,
-        signal,
-      );
-  };
+export function toPagerDuty({ message }: Outgoing, routingKey: string) {
+  return instancesOf(message).map((instance) => ({ routing_key: routingKey, ...toEvent(message, instance) }));
 }
 
 function toEvent(message: AlertMessage, instance: Instance) {
@@ -154,20 +142,16 @@ const FIRING_MS = 4 * RESEND_MS;
 const VALUE_CHARS_MAX = 1_000;
 const OWN_LABELS = ['alertname', 'severity', 'test'];
 
-/**
- * Posts alerts to the API v2 of Prometheus Alertmanager.
- *
- * @param url the service, such as `http://alertmanager:9093`, with the path of its `--web.route-prefix`
- */
-export function createAlertmanager(url: URL, connector: Connector): Send {
+/** Where the API v2 of Prometheus Alertmanager is, under the path of its `--web.route-prefix`. */
+export function alertmanagerUrl(url: URL): URL {
   const target = new URL(url);
   target.pathname = `${url.pathname.replace(/\/+$/, '')}/api/v2/alerts`;
-  return (outgoing, signal) => postJson({ url: target, body: toAlerts(outgoing) }, connector, signal);
+  return target;
 }
 
-function toAlerts({ message, sentAtMs }: Outgoing) {
-  const instances = message.instances.length > 0 ? message.instances : [WHOLE];
-  return instances.map((instance) => ({
+/** Writes alerts for the API v2 of Prometheus Alertmanager. */
+export function toAlertmanager({ message, sentAtMs }: Outgoing) {
+  return instancesOf(message).map((instance) => ({
     labels: labelsOf(message, instance),
     annotations: annotationsOf(message, instance),
     startsAt: message.since,

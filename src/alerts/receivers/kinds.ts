@@ -1,18 +1,22 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { isDecodable } from '../../config/url.ts';
+import { createShapeCheck } from '../../definitions/shape.ts';
 import { createEmail } from './email.ts';
-import { createAlertmanager, createPagerDuty, createSlack, createWebhook, RESEND_MS } from './http-kinds.ts';
-import type { Connector, Receiver, Send } from './receiver.ts';
-
-/** What a receiver of a kind is, besides its name. */
-type Opened = Pick<Receiver, 'secrets' | 'resendMs'> & { readonly send: Send };
+import { alertmanagerUrl, RESEND_MS, toAlertmanager, toPagerDuty, toSlack, toWebhook } from './http-kinds.ts';
+import { createPosting } from './post.ts';
+import type { Receiver, Send, Target } from './receiver.ts';
 
 /** One kind of receivers: which fields its entries have, and how a message is sent. */
 export interface ReceiverKind {
   readonly shape: TObject;
+  /** Finds the faults of an entry's fields; no message has a value of them. */
+  readonly check: ReturnType<typeof createShapeCheck>;
   readonly schemes: Schemes;
-  /** @param fields checked by `shape` */
-  readonly open: (fields: unknown, connector: Connector) => Opened;
+  /** @param fields checked by `check` */
+  readonly open: (
+    fields: unknown,
+    connector: Omit<Target, 'url'>,
+  ) => Pick<Receiver, 'secrets' | 'resendMs' | 'send'>;
 }
 
 /** What a receiver's `url` begins with. */
@@ -24,9 +28,15 @@ interface Schemes {
 }
 
 interface Kind<T extends TProperties> {
+  /** Besides `kind`, `private` and `url`. */
   readonly fields: T;
+  /** Without it, an entry has to have a URL. */
+  readonly defaultUrl?: string;
   readonly schemes?: Schemes;
-  readonly open: (fields: Static<TObject<T>>, connector: Connector) => Opened;
+  readonly resendMs?: number;
+  /** The secrets besides those in its URL. */
+  readonly secrets?: (fields: Static<TObject<T>>) => readonly string[];
+  readonly open: (target: Target, fields: Static<TObject<T>>) => Send;
 }
 
 const COMMON = { kind: Type.String(), private: Type.Optional(Type.Boolean({ expected: 'true or false' })) };
@@ -45,75 +55,68 @@ const SECRET = Type.String({
 });
 const PREFIX = 'whsec_';
 
-const ROUTING_KEY = '^[A-Za-z0-9]{32}$';
-const PAGERDUTY_URL = 'https://events.pagerduty.com/v2/enqueue';
 /** Every kind of receivers. */
 export const RECEIVER_KINDS: Readonly<Record<string, ReceiverKind>> = {
   webhook: defineKind({
     fields: {
-      url: URL_TEXT,
       secret: Type.Union([SECRET, Type.Array(SECRET, { minItems: 1, maxItems: 5 })], {
         expected: `${SECRET_EXPECTED}; or a list of up to 5 while one is replaced`,
       }),
     },
-    open: ({ url, secret }, connector) => {
-      const secrets = [secret].flat();
-      const all = [...secretsOf(url), ...secrets, ...secrets.map((one) => one.slice(PREFIX.length))];
-      return { secrets: all, send: createWebhook(new URL(url), secrets, connector) };
-    },
+    secrets: ({ secret }) => [secret].flat().flatMap((one) => [one, one.slice(PREFIX.length)]),
+    open: (target, { secret }) => createPosting(target, (outgoing) => [toWebhook(outgoing, [secret].flat())]),
   }),
   slack: defineKind({
-    fields: { url: URL_TEXT },
-    open: ({ url }, connector) => ({
-      secrets: secretsOf(url),
-      send: createSlack(new URL(url), connector),
-    }),
+    fields: {},
+    open: (target) => createPosting(target, (outgoing) => [{ body: toSlack(outgoing) }]),
   }),
   pagerduty: defineKind({
+    defaultUrl: 'https://events.pagerduty.com/v2/enqueue',
     fields: {
-      url: Type.Optional(URL_TEXT),
       routing_key: Type.String({
-        pattern: ROUTING_KEY,
+        pattern: '^[A-Za-z0-9]{32}$',
         expected: 'the 32 letters and digits of an integration key of the Events API v2',
       }),
     },
-    open: ({ url = PAGERDUTY_URL, routing_key: routingKey }, connector) => ({
-      secrets: [...secretsOf(url), routingKey],
-      send: createPagerDuty({ url: new URL(url), routingKey }, connector),
-    }),
+    secrets: ({ routing_key: key }) => [key],
+    open: (target, { routing_key: key }) =>
+      createPosting(target, (outgoing) => toPagerDuty(outgoing, key).map((body) => ({ body }))),
   }),
   alertmanager: defineKind({
-    fields: { url: URL_TEXT },
-    open: ({ url }, connector) => ({
-      secrets: secretsOf(url),
-      resendMs: RESEND_MS,
-      send: createAlertmanager(new URL(url), connector),
-    }),
+    fields: {},
+    resendMs: RESEND_MS,
+    open: ({ url, ...target }) =>
+      createPosting({ ...target, url: alertmanagerUrl(url) }, (outgoing) => [
+        { body: toAlertmanager(outgoing) },
+      ]),
   }),
   email: defineKind({
     // Without `private: true`, smtp: changes to TLS or fails.
     schemes: { all: ['smtps:', 'smtp:'], private: [], example: 'smtps://user:password@smtp.example.com' },
     fields: {
-      url: URL_TEXT,
       from: ADDRESS,
       to: Type.Array(ADDRESS, { minItems: 1, maxItems: 50, expected: 'a list of 1 to 50 addresses' }),
     },
-    open: ({ url, from, to }, connector) => ({
-      secrets: secretsOf(url),
-      send: createEmail({ url: new URL(url), from, to }, connector),
-    }),
+    open: createEmail,
   }),
 };
 
-function defineKind<T extends TProperties>({ fields, schemes = HTTP, open }: Kind<T>): ReceiverKind {
+function defineKind<T extends TProperties>(kind: Kind<T>): ReceiverKind {
+  const { fields, defaultUrl, schemes = HTTP, resendMs, secrets, open } = kind;
+  const url = defaultUrl === undefined ? URL_TEXT : Type.Optional(URL_TEXT);
+  const rules = { additionalProperties: false, expected: 'a map of fields' };
+  const shape = Type.Object({ ...COMMON, url, ...fields }, rules);
   return {
-    schemes,
-    shape: Type.Object(
-      { ...COMMON, ...fields },
-      { additionalProperties: false, expected: 'a map of fields' },
-    ),
-    // `shape` was checked before.
-    open: (value, connector) => open(value as Static<TObject<T>>, connector),
+    ...{ shape, schemes, check: createShapeCheck(shape, { showsValues: false }) },
+    open(value, connector) {
+      const entry = value as Static<TObject<T>> & { readonly url?: string }; // as `check` has found
+      const text = entry.url ?? defaultUrl ?? '';
+      return {
+        secrets: [...secretsOf(text), ...(secrets?.(entry) ?? [])],
+        send: open({ ...connector, url: new URL(text) }, entry),
+        ...(resendMs !== undefined && { resendMs }),
+      };
+    },
   };
 }
 

@@ -1,67 +1,51 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { messageOf } from '../../errors.ts';
-import { createDeadline } from '../../lib/abort.ts';
-import { type Connector, checkAddress, SendError } from './receiver.ts';
+import { attempt, type Outgoing, type Send, SendError, type Target } from './receiver.ts';
 
-/** Longest time of one try, from the resolution of the name to the response. */
-export const TRY_MS_MAX = 10_000;
 // Of a response that is not 2xx: enough for its reason. The rest is not read.
 const RESPONSE_BYTES_MAX = 1_024;
 // Of the message itself; the receiver may accept the next one.
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
+/** A request to a receiver. */
 export interface Post {
-  readonly url: URL;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * Sends JSON to a receiver. Any 2xx is success; its body is not read. Redirects are not followed.
+ * Posts what becomes of a message as JSON, one request after the other. Any 2xx is success; its body is not read.
+ * Redirects are not followed.
  *
  * @throws SendError naming the status and the start of the response
  */
-export async function postJson(
-  { url, body, headers = {} }: Post,
-  connector: Connector,
-  signal: AbortSignal,
-): Promise<void> {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const timeout = () => new SendError(`did not respond within ${TRY_MS_MAX / 1_000} s`);
-  const deadline = createDeadline(TRY_MS_MAX, timeout, signal);
-  try {
-    checkAddress(url, connector);
-    const response = await respond({ url, body: text, headers }, connector, deadline.signal);
-    await judge(response);
-  } catch (error) {
-    deadline.signal.throwIfAborted();
-    throw error instanceof SendError ? error : new SendError(describeFailure(error), { cause: error });
-  } finally {
-    deadline.clear();
-  }
+export function createPosting(target: Target, toPosts: (outgoing: Outgoing) => readonly Post[]): Send {
+  return async (outgoing, signal) => {
+    for (const post of toPosts(outgoing))
+      await attempt(target, signal, async (ends) => judge(await respond(target, post, ends)));
+  };
 }
 
 function respond(
-  { url, body, headers }: Post & { readonly body: string },
-  { lookup }: Connector,
+  { url, lookup }: Target,
+  { body, headers }: Post,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
   const request = url.protocol === 'https:' ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
     const options = {
       method: 'POST',
       agent: false, // closes the connection after the response
-      signal,
+      ...{ lookup, signal },
       headers: {
         'content-type': 'application/json; charset=utf-8',
-        'content-length': Buffer.byteLength(body),
+        'content-length': Buffer.byteLength(text),
         'user-agent': 'Tailrace',
         ...headers,
       },
-      ...(lookup === undefined ? {} : { lookup }),
     };
-    request(url, options, resolve).on('error', reject).end(body);
+    request(url, options, resolve).on('error', reject).end(text);
   });
 }
 
@@ -100,11 +84,4 @@ function parseRetryAfter(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
   return Number.isFinite(ms) ? Math.max(ms, 0) : undefined;
-}
-
-function describeFailure(error: unknown): string {
-  // Of several addresses that were tried, each has failed.
-  if (error instanceof AggregateError && error.errors.length > 0)
-    return error.errors.map(messageOf).join('; ');
-  return messageOf(error);
 }

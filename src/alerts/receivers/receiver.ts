@@ -1,4 +1,6 @@
 import type { LookupFunction } from 'node:net';
+import { messageOf } from '../../errors.ts';
+import { createDeadline } from '../../lib/abort.ts';
 import { addressOf, isPublicAddress } from '../../lib/network.ts';
 import type { AlertMessage } from '../message.ts';
 import { oneLine } from '../text.ts';
@@ -27,8 +29,9 @@ export interface Receiver {
 
 export type Send = (outgoing: Outgoing, signal: AbortSignal) => Promise<void>;
 
-/** What kinds of receivers connect with. */
-export interface Connector {
+/** What a receiver connects to, and how. */
+export interface Target {
+  readonly url: URL;
   /** Whether private and loopback addresses, and connections without TLS, are allowed. */
   readonly isPrivate: boolean;
   /** `undefined`: Node's. */
@@ -61,11 +64,40 @@ export class SendError extends Error {
   }
 }
 
-/** Rejects an address of a URL that is private, unless the operator allows it; names are checked when they are resolved. */
-export function checkAddress(url: URL, { isPrivate }: Connector): void {
+// From the resolution of the name to the response.
+const TRY_MS_MAX = 10_000;
+
+/**
+ * Runs one try at a receiver. An address in its URL must be public unless the operator allows others; names are checked
+ * when they are resolved.
+ *
+ * @throws SendError, or the signal's reason
+ */
+export async function attempt(
+  { url, isPrivate }: Target,
+  signal: AbortSignal,
+  work: (ends: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const timeout = () => new SendError(`did not respond within ${TRY_MS_MAX / 1_000} s`);
+  const deadline = createDeadline(TRY_MS_MAX, timeout, signal);
   const address = addressOf(url);
-  if (!isPrivate && address !== undefined && !isPublicAddress(address))
-    throw new SendError(`${address} is not a public address`);
+  try {
+    if (!isPrivate && address !== undefined && !isPublicAddress(address))
+      throw new SendError(`${address} is not a public address`);
+    await work(deadline.signal);
+  } catch (error) {
+    deadline.signal.throwIfAborted();
+    throw error instanceof SendError ? error : new SendError(describeFailure(error), { cause: error });
+  } finally {
+    deadline.clear();
+  }
+}
+
+function describeFailure(error: unknown): string {
+  // Of several addresses that were tried, each has failed.
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return error.errors.map(messageOf).join('; ');
+  return messageOf(error);
 }
 
 const REASON_CHARS_MAX = 300;

@@ -29,12 +29,6 @@ const checkNames = createShapeCheck(
   }),
   { showsValues: false },
 );
-const SHAPE_CHECKS = new Map(
-  Object.entries(RECEIVER_KINDS).map(([kind, { shape }]) => [
-    kind,
-    createShapeCheck(shape, { showsValues: false }),
-  ]),
-);
 
 export interface ReceiversOptions {
   /** Values for `${NAME}`. */
@@ -110,22 +104,18 @@ function isMap(value: unknown): value is Record<string, unknown> {
 function findEntryFaults(file: YamlFile, [name, fields]: readonly [string, unknown]): Fault[] {
   const fault = (path: YamlPath, message: string) => file.fault([name, ...path], message);
   if (!isMap(fields)) return [fault([], 'must be a map of fields, such as { kind: slack, url: … }')];
-  const { kind } = fields;
-  const kinds = Object.keys(RECEIVER_KINDS);
-  if (kind === undefined) return [fault(['kind'], `"kind" is missing; one of ${kinds.join(', ')}`)];
-  const checkShape = typeof kind === 'string' ? SHAPE_CHECKS.get(kind) : undefined;
-  if (typeof kind !== 'string' || checkShape === undefined)
-    return [fault(['kind'], `unknown kind of receiver; known are ${kinds.join(', ')}`)];
-  const shapeFaults = checkShape({ ...file, value: fields, fault });
+  const kinds = Object.keys(RECEIVER_KINDS).join(', ');
+  if (fields['kind'] === undefined) return [fault(['kind'], `"kind" is missing; one of ${kinds}`)];
+  const kind = findKind(fields['kind']);
+  if (kind === undefined) return [fault(['kind'], `unknown kind of receiver; known are ${kinds}`)];
+  const shapeFaults = kind.check({ ...file, value: fields, fault });
   if (shapeFaults.length > 0) return shapeFaults;
-  const message = findUrlFault(getKind(kind), fields);
+  const message = findUrlFault(kind, fields);
   return message === undefined ? [] : [fault(['url'], `"url" ${message}`)];
 }
 
-function getKind(name: string): ReceiverKind {
-  const kind = RECEIVER_KINDS[name];
-  if (kind === undefined) throw new Error(`no such kind: ${name}`);
-  return kind;
+function findKind(name: unknown): ReceiverKind | undefined {
+  return Object.entries(RECEIVER_KINDS).find(([known]) => known === name)?.[1];
 }
 
 function findUrlFault(
@@ -150,8 +140,11 @@ function findUrlFault(
 }
 
 function openReceiver(name: string, fields: unknown, resolve?: Resolve): Receiver {
-  // `findEntryFaults` has found none.
   const { kind, private: isPrivate = false } = fields as { kind: string; private?: boolean };
-  const lookup = isPrivate ? undefined : createPublicLookup(resolve);
-  return { name, kind, ...getKind(kind).open(fields, { isPrivate, lookup }) };
+  const opened = findKind(kind)?.open(fields, {
+    isPrivate,
+    lookup: isPrivate ? undefined : createPublicLookup(resolve),
+  });
+  if (opened === undefined) throw new Error(`no such kind: ${kind}`); // `findEntryFaults` has found none
+  return { name, kind, ...opened };
 }
