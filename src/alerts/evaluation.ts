@@ -10,13 +10,9 @@ import { type AlertState, type Labels, NO_STATE, resolveAll, step, type Transiti
 export interface EvaluationOptions {
   readonly evaluate: Evaluate;
   readonly store: AlertStore;
-  /** ms since the epoch. */
-  readonly now: () => number;
   /** Names of the receivers. What fires is sent to others as soon as they exist. */
   readonly receivers: () => ReadonlySet<string>;
   readonly findLink?: FindLink;
-  /** Called when a change has been stored, with its messages. */
-  readonly onChange?: (alert: string, events: readonly HistoryEvent[], messages: number) => void;
 }
 
 /** What is stored of an alert: its state, and what is needed to resolve it after its file has gone. */
@@ -28,7 +24,7 @@ export interface StoredAlert extends Omit<Texts, 'link'> {
 
 /** Reads a state of the store. */
 export function readStored(text: string): StoredAlert {
-  return JSON.parse(text) as StoredAlert; // written by `write`
+  return JSON.parse(text) as StoredAlert; // of `toWrite`
 }
 
 /**
@@ -43,7 +39,7 @@ export async function listFiring(
   const [states, silences] = await Promise.all([store.readStates(), store.listSilences(nowMs)]);
   return [...states].flatMap(([id, text]) => {
     const stored = readStored(text);
-    const isSilenced = isSilencedBy(silencesOf(id, silences));
+    const isSilenced = findSilenced(id, silences);
     const firing = Object.values(stored.state.instances)
       .filter(({ sentTo, labels }) => sentTo.includes(receiver) && !isSilenced(labels))
       .map((instance): Transition => ({ change: 'repeated', instance, to: [receiver] }));
@@ -55,47 +51,51 @@ export async function listFiring(
   });
 }
 
-/** What a process knows while it holds the lease: its fencing number, and the state of each alert as it is stored. */
-export interface Held {
-  readonly fence: number;
-  readonly states: Map<string, StoredAlert>;
+/** What changes of an alert at a tick. */
+export interface Change {
+  readonly tickMs: number;
+  /** What is stored of it from now on; `undefined`: it is gone. */
+  readonly next: StoredAlert | undefined;
+  /** What has happened to it; first to what it was before, if its file is of another alert now. */
+  readonly news: readonly News[];
+  readonly point?: AlertWrite['point'];
 }
 
-/** One evaluation while it runs. */
-export interface Evaluation {
-  readonly from: Held;
-  readonly options: EvaluationOptions;
-  readonly signal: AbortSignal;
+interface News {
+  readonly texts: Texts & Pick<StoredAlert, 'about'>;
+  readonly events: readonly HistoryEvent[];
+  readonly transitions: readonly Transition[];
 }
 
-/** Evaluates an alert at a tick. @returns whether the result was written: this process still has the lease */
-export async function evaluateOne(alert: Alert, tickMs: number, evaluation: Evaluation): Promise<boolean> {
-  const { from, options, signal } = evaluation;
-  const { outcome, seen } = await options.evaluate(alert, { nowMs: tickMs - alert.delayMs, signal });
-  const { id, name, severity, text, description, runbook } = alert;
+/** Evaluates an alert at a tick. @param stored what is stored of it @throws the store's failure; the signal's reason */
+export async function evaluateAlert(
+  alert: Alert,
+  { tickMs, stored }: { readonly tickMs: number; readonly stored: StoredAlert | undefined },
+  { evaluate, store, receivers, findLink, signal }: EvaluationOptions & { readonly signal: AbortSignal },
+): Promise<Change> {
+  const { outcome, seen } = await evaluate(alert, { nowMs: tickMs - alert.delayMs, signal });
+  const { id, name, severity, text, description, runbook, to } = alert;
   const about = aboutOf(alert);
-  const old = from.states.get(id);
-  const reason = old && findNewIdentity(old, { name, severity, about });
-  if (old !== undefined && reason !== undefined)
-    if (!(await endOne(id, { stored: old, reason, tickMs }, evaluation))) return false;
-  const isSilenced = isSilencedBy(silencesOf(id, await options.store.listSilences(tickMs)));
-  const known = options.receivers();
+  const reason = stored && findNewIdentity(stored, { name, severity, about });
+  const isSilenced = findSilenced(id, await store.listSilences(tickMs));
+  const known = receivers();
   const { state, transitions } = step(
-    from.states.get(id)?.state ?? NO_STATE,
+    stored === undefined || reason !== undefined ? NO_STATE : stored.state,
     { tickMs, outcome },
-    { rules: alert, receivers: alert.to.filter((to) => known.has(to)), isSilenced },
+    { rules: alert, receivers: to.filter((receiver) => known.has(receiver)), isSilenced },
   );
-  const missing = transitions.some(({ change }) => change === 'firing')
-    ? alert.to.filter((receiver) => !known.has(receiver))
-    : [];
-  const history = [
+  const isNew = transitions.some(({ change }) => change === 'firing');
+  const missing = isNew ? to.filter((receiver) => !known.has(receiver)) : [];
+  const events = [
     ...describeStep(state, transitions),
     ...missing.map((receiver): HistoryEvent => ({ change: 'not_delivered', receiver, reason: NO_RECEIVER })),
   ];
   const next = { ...{ name, severity, text, description, runbook }, state, about };
-  const texts = { ...next, link: options.findLink?.(name) };
-  const point = seen && { measure: measureOf(alert), atMs: tickMs, ...seen };
-  return await write(id, { next, texts, tickMs, history, transitions, point }, evaluation);
+  const own = { texts: { ...next, link: findLink?.(name) }, events, transitions };
+  return {
+    ...{ tickMs, next, point: seen && { measure: measureOf(alert), atMs: tickMs, ...seen } },
+    news: stored && reason !== undefined ? [describeEnd(stored, reason), own] : [own],
+  };
 }
 
 /** Why no message is created for a name in `to`. */
@@ -111,58 +111,42 @@ function findNewIdentity(
   return old.severity === severity ? undefined : `its severity is ${severity} now`;
 }
 
-/** What ends: a stored alert whose file has gone, or is of another alert now. */
-interface Ending {
-  readonly stored: StoredAlert;
-  readonly reason: string;
-  readonly tickMs: number;
+/** Ends an alert whose file has gone. */
+export function endAlert(stored: StoredAlert, tickMs: number): Change {
+  const reason = 'the alert was removed from the definitions';
+  return { tickMs, next: undefined, news: [describeEnd(stored, reason)] };
 }
 
-/** Forgets an alert: resolves what fires, for whoever has heard of it. @returns as `evaluateOne` */
-export async function endOne(
-  id: string,
-  { stored, reason, tickMs }: Ending,
-  evaluation: Evaluation,
-): Promise<boolean> {
+/** Resolves what fires, for whoever has heard of it. */
+function describeEnd(stored: StoredAlert, reason: string): News {
   const transitions = resolveAll(stored.state);
-  // Braces would be read as a placeholder.
-  const texts = { ...stored, text: `${stored.name}: ${reason}`.replaceAll('{', '(') };
   const events = describeStep({ failures: 0 }, transitions);
-  const history: HistoryEvent[] = events.length === 0 ? [] : [{ change: 'note', reason }, ...events];
-  return await write(id, { next: undefined, texts, tickMs, history, transitions }, evaluation);
+  return {
+    // Braces would be read as a placeholder.
+    texts: { ...stored, text: `${stored.name}: ${reason}`.replaceAll('{', '(') },
+    events: events.length === 0 ? [] : [{ change: 'note', reason }, ...events],
+    transitions,
+  };
 }
 
-interface Result {
-  /** `undefined`: the alert is gone. */
-  readonly next: StoredAlert | undefined;
-  readonly texts: Texts & Pick<StoredAlert, 'about'>;
-  readonly tickMs: number;
-  readonly history: readonly HistoryEvent[];
-  readonly transitions: readonly Transition[];
-  readonly point?: AlertWrite['point'];
-}
-
-async function write(id: string, result: Result, { from, options }: Evaluation): Promise<boolean> {
-  const { next, texts, tickMs, history, transitions, point } = result;
-  const messages = createMessages(texts, transitions, tickMs).flatMap(({ to, message }) =>
-    to.map((receiver) => ({ id: newOrderedId(), receiver, message: JSON.stringify(message) })),
+/** Returns what the store writes of a change of an alert, with its messages. */
+export function toWrite(
+  id: string,
+  { tickMs, next, news, point }: Change,
+): Omit<AlertWrite, 'fence' | 'atMs'> {
+  const messages = news
+    .flatMap(({ texts, transitions }) => createMessages(texts, transitions, tickMs))
+    .flatMap(({ to, message }) =>
+      to.map((receiver) => ({ id: newOrderedId(), receiver, message: JSON.stringify(message) })),
+    );
+  const history = news.flatMap(({ texts, events }) =>
+    events.map((event) => ({ id: newOrderedId(), atMs: tickMs, entry: writeEntry(event, texts.about) })),
   );
-  const isWritten = await options.store.write({
-    ...{ fence: from.fence, alert: id, messages, point, atMs: options.now() },
+  return {
+    ...{ alert: id, state: next && JSON.stringify(next), history, messages, point },
     // After a loss of power, what only waits for `for` begins again, as after any time without evaluations.
     isDurable: history.length + messages.length > 0,
-    state: next === undefined ? undefined : JSON.stringify(next),
-    history: history.map((event) => ({
-      id: newOrderedId(),
-      atMs: tickMs,
-      entry: writeEntry(event, texts.about),
-    })),
-  });
-  if (!isWritten) return false;
-  if (next === undefined) from.states.delete(id);
-  else from.states.set(id, next);
-  if (history.length + messages.length > 0) options.onChange?.(texts.name, history, messages.length);
-  return true;
+  };
 }
 
 /** Returns the silences of an alert. @param id of the alert */
@@ -170,11 +154,10 @@ export function silencesOf(id: string, silences: readonly Silence[]): readonly S
   return silences.filter(({ alert }) => alert === id);
 }
 
-/** Returns whether one of these silences covers an instance: it has all labels of the silence. */
-function isSilencedBy(silences: readonly Silence[]): (labels: Labels) => boolean {
-  const wanted = silences.map(({ labels }) => readLabels(labels));
-  return (labels) =>
-    wanted.some((own) => Object.entries(own).every(([name, value]) => labels[name] === value));
+/** Returns whether a silence of an alert covers an instance: it has all labels of the silence. */
+function findSilenced(id: string, silences: readonly Silence[]): (labels: Labels) => boolean {
+  const wanted = silencesOf(id, silences).map(({ labels }) => Object.entries(readLabels(labels)));
+  return (labels) => wanted.some((own) => own.every(([name, value]) => labels[name] === value));
 }
 
 export function readLabels(text: string): Labels {

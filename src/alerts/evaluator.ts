@@ -1,15 +1,15 @@
 import type { Alert } from '../definitions/alert.ts';
-import type { AlertStore } from '../keys/alerts/alert-store.ts';
 import { aboutOf } from './evaluate.ts';
 import {
-  type Evaluation,
+  type Change,
   type EvaluationOptions,
-  endOne,
-  evaluateOne,
-  type Held,
+  endAlert,
+  evaluateAlert,
   readStored,
   type StoredAlert,
+  toWrite,
 } from './evaluation.ts';
+import type { HistoryEvent } from './history.ts';
 
 export interface EvaluatorOptions extends EvaluationOptions {
   /** The served alerts. */
@@ -18,157 +18,181 @@ export interface EvaluatorOptions extends EvaluationOptions {
   readonly owner: string;
   /** Life of the lease: after so long, another process goes on for one that died. */
   readonly leaseMs: () => number;
+  /** ms since the epoch. */
+  readonly now: () => number;
   /** Monotonic ms. */
   readonly ticks: () => number;
+  /** Called when a change has been stored, with the number of its messages. */
+  readonly onChange?: (alert: string, events: readonly HistoryEvent[], messages: number) => void;
   /** Called after each evaluation. @param error of the store: the evaluation is repeated */
   readonly onEvaluated?: (alert: string, error?: unknown) => void;
+}
+
+/** What a process knows while it holds the lease: its fencing number, and the state of each alert as it is stored. */
+interface Held {
+  readonly fence: number;
+  readonly states: Map<string, StoredAlert>;
+}
+
+/** An alert with something to do: a tick that has not been evaluated, or a file that has gone. */
+interface Due {
+  readonly id: string;
+  readonly name: string;
+  /** Its alert is evaluated together with others of the same group, with which it shares a query. */
+  readonly group: string;
+  /** The tick of its last evaluation; 0: there was none. */
+  readonly lastMs: number;
+  readonly decide: (signal: AbortSignal) => Change | Promise<Change>;
 }
 
 // Chances to renew a lease in its life.
 const RENEWALS = 3;
 // A process without the lease asks for it at least so often.
 const ASK_MS_MAX = 1_000;
-// Groups of alerts that share a query, at once; a thousand alerts must not fill the queue.
+// Groups at once; a thousand alerts must not fill the queue.
 const CONCURRENCY_MAX = 4;
 
 /** Evaluates alerts while this process holds the lease. */
 export function createEvaluator(options: EvaluatorOptions) {
-  const { store, owner, onEvaluated } = options;
-  const renewal = { isFirst: true, atMs: Number.NEGATIVE_INFINITY };
-  /** By the group of their work. */
+  const { store, now, onChange, onEvaluated } = options;
+  const lease = createLease(options);
+  /** By group. */
   const running = new Map<string, Promise<unknown>>();
   /** Ids of alerts that are evaluated: one that is edited or removed meanwhile belongs to another group. */
   const busy = new Set<string>();
   const end = new AbortController();
-  /** While the lease is held: its fencing number, and the state of each alert as it is stored. */
-  let held: Held | undefined;
 
-  /** Whether there may be something to do: alerts, or the states of alerts whose files have gone. */
-  function isNeeded(): boolean {
-    return renewal.isFirst || options.alerts().length > 0 || (held?.states.size ?? 0) > 0;
-  }
-
-  /** Takes or renews the lease; for a task. */
-  async function renew(): Promise<void> {
-    const atMs = options.ticks();
-    const leaseMs = options.leaseMs();
-    const restMs = Math.min(leaseMs / RENEWALS, held === undefined ? ASK_MS_MAX : leaseMs);
-    if (end.signal.aborted || atMs - renewal.atMs < restMs || !isNeeded()) return;
-    try {
-      const fence = await store.lease(owner, leaseMs);
-      renewal.atMs = atMs;
-      if (fence === held?.fence) return;
-      held = undefined;
-      if (fence !== undefined) held = { fence, states: await readStates(store) };
-      renewal.isFirst = false;
-    } catch (error) {
-      drop();
-      throw error;
+  /** Starts the evaluations that are due; for a task. */
+  function tick(): void {
+    const held = lease.held();
+    if (held === undefined || end.signal.aborted) return;
+    // Whatever has waited longest comes first: a few slow alerts, due again as they end, must not keep the rest waiting.
+    const due = findDue(held, options).filter(({ id }) => !busy.has(id));
+    const groups = Map.groupBy(
+      due.toSorted((a, b) => a.lastMs - b.lastMs),
+      ({ group }) => group,
+    );
+    const waiting = [...groups].filter(([group]) => !running.has(group));
+    for (const [group, all] of waiting.slice(0, CONCURRENCY_MAX - running.size)) {
+      const ended = Promise.all(all.map((one) => run(one, held))).finally(() => {
+        running.delete(group);
+        tick();
+      });
+      running.set(group, ended);
     }
   }
 
-  /** Gives up what is known of the lease and the states; the next renewal reads both. */
-  function drop(from = held): void {
-    if (held !== from) return;
-    held = undefined;
-    renewal.atMs = Number.NEGATIVE_INFINITY;
-  }
-
-  /** Runs what is due of one group: its evaluations at the same tick share a query. */
-  function start(group: string, works: readonly Work[]): void {
-    const ended = Promise.all(works.map(runOne)).finally(() => {
-      running.delete(group);
-      tick();
-    });
-    running.set(group, ended);
-  }
-
-  async function runOne({ id, name, from, run }: Work): Promise<void> {
+  async function run({ id, name, decide }: Due, held: Held): Promise<void> {
     busy.add(id);
     try {
-      const isWritten = await run({ from, options, signal: end.signal });
-      if (!isWritten) drop(from); // another process has the lease
+      await write(id, await decide(end.signal), held);
       onEvaluated?.(name);
     } catch (error) {
-      // Nobody knows whether it was written: the states are read again.
-      drop(from);
+      lease.giveUp(held); // nobody knows whether it was written
       if (!end.signal.aborted) onEvaluated?.(name, error);
     } finally {
       busy.delete(id);
     }
   }
 
-  /** Starts the evaluations that are due; for a task. */
-  function tick(): void {
-    if (held === undefined || end.signal.aborted) return;
-    // Whatever has waited longest comes first: a few slow alerts, due again as they end, must not keep the rest waiting.
-    const due = [...findDue(held, options)].filter(({ id }) => !busy.has(id));
-    const groups = Map.groupBy(
-      due.toSorted((a, b) => a.lastMs - b.lastMs),
-      ({ group }) => group,
-    );
-    // The next one to end calls again.
-    const room = CONCURRENCY_MAX - running.size;
-    const waiting = [...groups].filter(([group]) => !running.has(group));
-    for (const [group, works] of waiting.slice(0, room)) start(group, works);
+  async function write(id: string, change: Change, held: Held): Promise<void> {
+    const written = toWrite(id, change);
+    const isWritten = await store.write({ ...written, fence: held.fence, atMs: now() });
+    if (!isWritten) return lease.giveUp(held); // another process has it
+    if (change.next === undefined) held.states.delete(id);
+    else held.states.set(id, change.next);
+    const name = change.news.at(-1)?.texts.name ?? '';
+    const events = change.news.flatMap((one) => one.events);
+    if (written.isDurable) onChange?.(name, events, written.messages.length);
   }
 
   return {
-    renew,
+    /** Takes or renews the lease; for a task. */
+    renew: () => (end.signal.aborted ? undefined : lease.renew()),
     tick,
     /** Resolves when the running evaluations have ended. */
     idle: async () => void (await Promise.all(running.values())),
-    isLeader: () => held !== undefined,
+    isLeader: () => lease.held() !== undefined,
     /** Aborts running evaluations, which are repeated by the next process, and gives the lease back. */
     async close(): Promise<void> {
       end.abort(new Error('Tailrace is stopping'));
       await Promise.all(running.values());
+      await lease.release();
+    },
+  };
+}
+
+/**
+ * The lease. It is given up whenever another process may have written, or this one does not know whether it has: the next
+ * renewal reads the states anew.
+ */
+function createLease({ store, owner, leaseMs, ticks, alerts }: EvaluatorOptions) {
+  let held: Held | undefined;
+  let isFirst = true;
+  let askedMs = Number.NEGATIVE_INFINITY;
+
+  /** Whether there may be something to do: alerts, or the states of alerts whose files have gone. */
+  const isNeeded = () => isFirst || alerts().length > 0 || (held?.states.size ?? 0) > 0;
+
+  function giveUp(from = held): void {
+    if (held !== from) return;
+    held = undefined;
+    askedMs = Number.NEGATIVE_INFINITY;
+  }
+
+  return {
+    held: () => held,
+    giveUp,
+    async renew(): Promise<void> {
+      const atMs = ticks();
+      const lifeMs = leaseMs();
+      const restMs = Math.min(lifeMs / RENEWALS, held === undefined ? ASK_MS_MAX : lifeMs);
+      if (atMs - askedMs < restMs || !isNeeded()) return;
+      try {
+        const fence = await store.lease(owner, lifeMs);
+        askedMs = atMs;
+        if (fence === held?.fence) return;
+        held = undefined;
+        if (fence !== undefined) held = { fence, states: await readStates(store) };
+        isFirst = false;
+      } catch (error) {
+        giveUp();
+        throw error;
+      }
+    },
+    async release(): Promise<void> {
       if (held !== undefined) await store.release(owner).catch(() => {}); // it ends by itself
       held = undefined;
     },
   };
 }
 
-interface Work {
-  readonly id: string;
-  /** Its alert is evaluated together with others of the same group. */
-  readonly group: string;
-  readonly name: string;
-  readonly from: Held;
-  /** The tick of its last evaluation; 0: there was none. */
-  readonly lastMs: number;
-  /** @returns whether its result was written: this process still has the lease */
-  readonly run: (evaluation: Evaluation) => Promise<boolean>;
-}
-
-/** Finds the alerts with a tick that has not been evaluated, and those whose files have gone. */
-function* findDue(from: Held, { alerts, now }: EvaluatorOptions): Generator<Work> {
-  const nowMs = now();
-  const served = alerts();
-  for (const alert of served) {
-    const { id, name } = alert;
-    const tickMs = lastTick(alert, nowMs);
-    const doneMs = from.states.get(id)?.state.tickMs;
-    if (isDue(alert, doneMs, tickMs))
-      yield {
-        ...{ id, name, from, group: groupOf(alert), lastMs: doneMs ?? 0 },
-        run: (running) => evaluateOne(alert, tickMs, running),
-      };
-  }
-  const ids = new Set(served.map(({ id }) => id));
-  for (const [id, stored] of from.states) {
-    if (ids.has(id)) continue;
-    const ending = { stored, reason: REMOVED, tickMs: nowMs };
-    const lastMs = stored.state.tickMs ?? 0;
-    yield { id, group: id, name: stored.name, from, lastMs, run: (running) => endOne(id, ending, running) };
-  }
-}
-
-const REMOVED = 'the alert was removed from the definitions';
-
-async function readStates(store: AlertStore): Promise<Map<string, StoredAlert>> {
+async function readStates(store: EvaluatorOptions['store']): Promise<Map<string, StoredAlert>> {
   const states = await store.readStates();
   return new Map([...states].map(([id, text]) => [id, readStored(text)]));
+}
+
+function findDue({ states }: Held, options: EvaluatorOptions): Due[] {
+  const nowMs = options.now();
+  const served = options.alerts();
+  const ids = new Set(served.map(({ id }) => id));
+  const removed = [...states].filter(([id]) => !ids.has(id));
+  return [
+    ...served.flatMap((alert): Due[] => {
+      const { id, name } = alert;
+      const stored = states.get(id);
+      const tickMs = lastTick(alert, nowMs);
+      if (!isDue(alert, stored?.state.tickMs, tickMs)) return [];
+      const group = `${aboutOf(alert)} ${alert.delayMs}`;
+      const decide: Due['decide'] = (signal) =>
+        evaluateAlert(alert, { tickMs, stored }, { ...options, signal });
+      return [{ id, name, group, lastMs: stored?.state.tickMs ?? 0, decide }];
+    }),
+    ...removed.map(([id, stored]): Due => {
+      const { name, state } = stored;
+      return { id, name, group: id, lastMs: state.tickMs ?? 0, decide: () => endAlert(stored, nowMs) };
+    }),
+  ];
 }
 
 /** Whether a tick has not been evaluated. The clock may have been set back by more than an interval. */
@@ -181,10 +205,6 @@ const JITTER_MS_MAX = 60_000;
 const JITTER_DIGITS = 8;
 
 type Ticking = Pick<Alert, 'endpoint' | 'parameters' | 'everyMs'>;
-
-function groupOf(alert: Alert): string {
-  return `${aboutOf(alert)} ${alert.delayMs}`;
-}
 
 /**
  * Returns the last tick of an alert at or before an instant. Alerts of one interval tick at different times, but those
