@@ -9,7 +9,7 @@ import { createSingleFlight, remember, type SingleFlight } from '../lib/single-f
 import { parseParameters } from '../query/parameters.ts';
 import { createQuestion } from '../query/question.ts';
 import type { Run } from '../query/run.ts';
-import type { Holding, Labels, Outcome, RowValues } from './state.ts';
+import { type Holding, keyOf, type Labels, type Outcome, type RowValues } from './state.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -103,7 +103,7 @@ export function judge({ when, per }: Pick<Alert, 'when' | 'per'>, all: readonly 
   const holding = new Map<string, Holding>();
   for (const row of rows) {
     const labels = readLabels(per, row);
-    const key = JSON.stringify(Object.values(labels));
+    const key = keyOf(labels);
     if (!holding.has(key)) holding.set(key, { labels, values: readValues(per, row) });
   }
   return { outcome: { kind: 'rows', holding: [...holding.values()] }, seen };

@@ -3,7 +3,7 @@ import type { Alert } from '../definitions/alert.ts';
 import type { AlertWrite, Silence } from '../keys/alerts/alert-record.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
 import { aboutOf, type Evaluate, measureOf } from './evaluate.ts';
-import { describeStep, type HistoryEvent, writeEntry } from './history.ts';
+import { createEntry, describeStep, type HistoryEvent } from './history.ts';
 import { type AlertMessage, createMessages, type FindLink, type Texts } from './message.ts';
 import { type AlertState, type Labels, NO_STATE, resolveAll, step, type Transition } from './state.ts';
 
@@ -140,7 +140,7 @@ export function toWrite(
       to.map((receiver) => ({ id: newOrderedId(), receiver, message: JSON.stringify(message) })),
     );
   const history = news.flatMap(({ texts, events }) =>
-    events.map((event) => ({ id: newOrderedId(), atMs: tickMs, entry: writeEntry(event, texts.about) })),
+    events.map((event) => createEntry(event, tickMs, texts.about)),
   );
   return {
     ...{ alert: id, state: next && JSON.stringify(next), history, messages, point },

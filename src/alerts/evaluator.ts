@@ -113,6 +113,8 @@ export function createEvaluator(options: EvaluatorOptions) {
     /** Resolves when the running evaluations have ended. */
     idle: async () => void (await Promise.all(running.values())),
     isLeader: () => lease.held() !== undefined,
+    /** The instances of an alert, while this process has the lease. */
+    instancesOf: (id: string) => Object.values(lease.held()?.states.get(id)?.state.instances ?? {}),
     /** Aborts running evaluations, which are repeated by the next process, and gives the lease back. */
     async close(): Promise<void> {
       end.abort(new Error('Tailrace is stopping'));

@@ -1,3 +1,5 @@
+import { v7 as newOrderedId } from 'uuid';
+import type { HistoryEntry } from '../keys/alerts/alert-record.ts';
 import type { AlertMessage } from './message.ts';
 import type { AlertState, Labels, RowValues, Transition } from './state.ts';
 
@@ -16,13 +18,16 @@ export type HistoryEvent =
   | { readonly change: 'delivered'; readonly receiver: string; readonly status: AlertMessage['status'] }
   | { readonly change: 'not_delivered'; readonly receiver: string; readonly reason: string };
 
-/** @param about the alert's rows that it is about: see `aboutOf`; `undefined`: it is about no rows */
-export function writeEntry(event: HistoryEvent, about?: string): string {
-  return JSON.stringify({ ...event, about });
+/**
+ * @param atMs ms since the epoch
+ * @param about the alert's rows that it is about: see `aboutOf`; `undefined`: it is about no rows
+ */
+export function createEntry(event: HistoryEvent, atMs: number, about?: string): HistoryEntry {
+  return { id: newOrderedId(), atMs, entry: JSON.stringify({ ...event, about }) };
 }
 
 export function readEntry(text: string): HistoryEvent & { readonly about?: string } {
-  return JSON.parse(text) as HistoryEvent & { readonly about?: string }; // of writeEntry
+  return JSON.parse(text) as HistoryEvent & { readonly about?: string }; // of createEntry
 }
 
 /** Describes an evaluation. Messages that are sent again, or to fewer receivers, are in it once they are delivered. */

@@ -95,7 +95,7 @@ export function step(
 type Instances = AlertState['instances'];
 
 /** Identifies an instance within its alert. */
-function keyOf(labels: Labels): string {
+export function keyOf(labels: Labels): string {
   return JSON.stringify(Object.entries(labels));
 }
 

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createEvaluate } from '../alerts/evaluate.ts';
-import { listFiring, readStored } from '../alerts/evaluation.ts';
+import { listFiring } from '../alerts/evaluation.ts';
 import { createEvaluator, type EvaluatorOptions } from '../alerts/evaluator.ts';
 import { createFindLink } from '../alerts/message.ts';
-import { createOutbox, EXPIRY_MS } from '../alerts/outbox.ts';
-import type { Sender, SenderEvent, SenderOptions } from '../alerts/receivers/sender.ts';
+import { createOutbox } from '../alerts/outbox.ts';
+import { createSender, type SenderEvent } from '../alerts/receivers/sender.ts';
 import type { Alert } from '../definitions/alert.ts';
 import type { Registry } from '../definitions/registry.ts';
-import type { AlertStore } from '../keys/alerts/alert-store.ts';
 import { createRunner } from '../query/run.ts';
 import { createAlertMetrics } from '../telemetry/alert-metrics.ts';
 import type { Context } from './context.ts';
@@ -18,10 +17,6 @@ const TICK_MS = 250;
 const NOT_STORED =
   'alerts are not evaluated: their states cannot be stored; if the disk is full, make room, else see the log';
 const HISTORY_MS = 90 * 24 * HOUR_MS;
-/** Messages that wait for a receiver: hours of an alert that changes each second. */
-const WAITING_MAX = 10_000;
-const TOO_MANY = `more than ${WAITING_MAX} messages wait for this receiver`;
-const TOO_LONG = 'TAILRACE_RECEIVERS_FILE has had no receiver of this name for a day';
 // /ready names a receiver after so long.
 const FAILING_MS = 600_000;
 // After so long, another replica takes over.
@@ -37,7 +32,7 @@ export type ServedAlerts = Awaited<ReturnType<typeof openAlerts>>;
  * @returns what tests of alerts need, and why alerts are not evaluated or sent
  */
 export async function openAlerts(context: Context) {
-  const { config, control, core, files, metrics, logger, now, startTask, opened } = context;
+  const { config, control, core, files, metrics, logger, now, random, startTask, opened } = context;
   const { receivers } = files;
   const { engine, registry } = core;
   const evaluate = createEvaluate({ registry, run: createRunner(engine, now) });
@@ -47,17 +42,27 @@ export async function openAlerts(context: Context) {
   const measured = createAlertMetrics(metrics.registry, {
     now,
     isEvaluating: () => evaluator.isLeader(),
-    readFiring: () => readFiring(registry, control.alerts),
+    readFiring: async () =>
+      registry.alerts.map((alert) => {
+        const firing = evaluator.instancesOf(alert.id).filter(({ phase }) => phase === 'firing');
+        return { ...nameServed(registry, alert), instances: firing.length };
+      }),
     readOutbox: control.alerts.readOutbox,
     receivers: () => [...receivers.names()],
   });
   const createSeries = () => receivers.names().forEach(measured.receiverKnown);
-  createSeries();
   receivers.onTaken(createSeries);
-  const sending = createSending(context, {
-    tried: measured.tried,
+  const ticks = () => performance.now();
+  const outbox = createOutbox(control.alerts, now);
+  const sender = createSender({
+    ...{ outbox, receivers: receivers.current, now, ticks, random, watch },
     listFiring: (receiver) => listFiring(control.alerts, { receiver, nowMs: now(), findLink }),
   });
+  function watch({ kind, ...event }: SenderEvent): void {
+    if (kind !== 'outbox_failed') measured.tried(event.receiver, kind);
+    const [level, text] = SENT_LOG[kind];
+    logger[level](event, text);
+  }
   const evaluator = createEvaluator({
     async evaluate(alert, at) {
       const judged = await evaluate(alert, at);
@@ -68,7 +73,7 @@ export async function openAlerts(context: Context) {
     alerts: () => registry.alerts,
     now,
     ...(isAlone ? OWN : { owner: randomUUID(), leaseMs: () => leaseMs(registry.alerts) }),
-    ticks: () => performance.now(),
+    ticks,
     receivers: receivers.names,
     findLink,
     onChange: createChangeLog(logger),
@@ -77,7 +82,7 @@ export async function openAlerts(context: Context) {
   const { length: alerts } = registry.alerts;
   if (alerts > 0 && config.receiversFile === '') logger.warn({ alerts }, NO_RECEIVERS_FILE);
   opened.defer(evaluator.close);
-  opened.defer(sending.stop);
+  opened.defer(sender.stop);
   async function renew(): Promise<void> {
     try {
       await evaluator.renew();
@@ -92,7 +97,8 @@ export async function openAlerts(context: Context) {
   startTask({
     name: 'alert-messages',
     everyMs: TICK_MS,
-    run: () => (evaluator.isLeader() ? sending.tick() : sending.stop()),
+    // Two senders would send messages twice.
+    run: () => (evaluator.isLeader() ? sender.tick() : sender.stop()),
   });
   startTask({
     name: 'alert-history',
@@ -100,7 +106,13 @@ export async function openAlerts(context: Context) {
     async run() {
       if (!evaluator.isLeader()) return;
       await control.alerts.trim(now() - HISTORY_MS);
-      await sending.clean();
+      if (config.receiversFile === '') return; // messages wait for one
+      for await (const { stale, reason } of outbox.findStale(receivers.names())) {
+        if (stale === undefined) continue;
+        await outbox.giveUp(stale, reason);
+        const { id, receiver, message } = stale;
+        watch({ kind: 'given_up', receiver, alert: message.alert, id, reason });
+      }
     },
   });
   return {
@@ -119,16 +131,6 @@ export async function openAlerts(context: Context) {
 /** The names of an alert and its endpoint, which the alert may name by its UUID. */
 function nameServed(registry: Pick<Registry, 'findEndpoint'>, { name, endpoint }: Alert) {
   return { name, endpoint: registry.findEndpoint(endpoint)?.name ?? endpoint };
-}
-
-async function readFiring(registry: Pick<Registry, 'alerts' | 'findEndpoint'>, store: AlertStore) {
-  const states = await store.readStates();
-  return registry.alerts.map((alert) => {
-    const text = states.get(alert.id);
-    const instances = text === undefined ? [] : Object.values(readStored(text).state.instances);
-    const firing = instances.filter(({ phase }) => phase === 'firing');
-    return { ...nameServed(registry, alert), instances: firing.length };
-  });
 }
 
 /** Logs how many instances of an alert have changed: their labels may be secret. */
@@ -162,71 +164,9 @@ function leaseMs(alerts: readonly Alert[]): number {
   return alerts.reduce((ms, { everyMs }) => Math.max(LEASE_MS.min, Math.min(ms, everyMs)), LEASE_MS.max);
 }
 
-interface SendingOptions extends Pick<SenderOptions, 'listFiring'> {
-  /** Called after each try to send a message. */
-  readonly tried: (receiver: string, outcome: Exclude<SenderEvent['kind'], 'outbox_failed'>) => void;
-}
-
 const SENT_LOG = {
   sent: ['info', 'a message of an alert was sent'],
   failed: ['warn', 'a message of an alert could not be sent; trying again later'],
   outbox_failed: ['warn', 'the messages of alerts cannot be read or written; trying again'],
   given_up: ['error', 'a message of an alert was given up'],
 } as const;
-
-/** Two senders would send messages twice, so only the process that evaluates starts it. */
-function createSending(
-  { config, control, files: { receivers }, now, random, logger }: Context,
-  { listFiring, tried }: SendingOptions,
-) {
-  const outbox = createOutbox(control.alerts, now);
-  let sender: Sender | undefined;
-
-  function watch({ kind, ...event }: SenderEvent): void {
-    if (kind !== 'outbox_failed') tried(event.receiver, kind);
-    const [level, text] = SENT_LOG[kind];
-    logger[level](event, text);
-  }
-
-  /** Gives up messages to receivers that have been gone for a day, and the oldest to one with too many. */
-  async function clean(): Promise<void> {
-    for (const { receiver, messages } of await control.alerts.readOutbox()) {
-      const isGone = !receivers.names().has(receiver);
-      for (let excess = messages - WAITING_MAX; excess > 0 || isGone; excess--) {
-        const why = excess > 0 ? { reason: TOO_MANY, ageMs: 0 } : { reason: TOO_LONG, ageMs: EXPIRY_MS };
-        if (!(await giveUpOldest(receiver, why))) break;
-      }
-    }
-  }
-
-  /** @param why `ageMs`: only a message that is so old @returns whether there was one */
-  async function giveUpOldest(
-    receiver: string,
-    { reason, ageMs }: { readonly reason: string; readonly ageMs: number },
-  ): Promise<boolean> {
-    const queued = await outbox.next(receiver, Number.MAX_SAFE_INTEGER);
-    if (queued === undefined || sender === undefined || now() - queued.firstMs < ageMs) return false;
-    await outbox.giveUp(queued, reason);
-    watch({ kind: 'given_up', receiver, alert: queued.message.alert, id: queued.id, reason });
-    return true;
-  }
-
-  return {
-    /** Sends what is due; for a task. */
-    async tick(): Promise<void> {
-      // Without a file messages wait for one.
-      if (config.receiversFile === '') return;
-      const { openSender } = await import('../alerts/receivers/sender.ts');
-      const all = () => receivers.current().values();
-      const ticks = () => performance.now();
-      sender ??= openSender({ outbox, receivers: all, listFiring, now, ticks, random, watch });
-      sender.tick();
-    },
-    async stop(): Promise<void> {
-      const ended = sender;
-      sender = undefined;
-      await ended?.close();
-    },
-    clean,
-  };
-}

@@ -54,7 +54,7 @@ interface OperatorFile<Content> {
 function createOperatorFile<Content>(
   path: string,
   none: Content,
-  readContent: (definitions: Definitions, known: Content) => Promise<Content>,
+  readContent: (definitions: Definitions) => Promise<Content>,
 ): OperatorFile<Content> {
   let current = none;
   const listeners: ((content: Content) => void)[] = [];
@@ -63,7 +63,7 @@ function createOperatorFile<Content>(
     async read(definitions) {
       if (path === '') return { faults: [], take() {} };
       try {
-        const next = await readContent(definitions, current);
+        const next = await readContent(definitions);
         const take = () => {
           current = next;
           for (const listener of listeners) listener(next);
@@ -87,13 +87,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** A warning, if there are alerts. */
 export const NO_RECEIVERS_FILE = 'alerts are not sent: TAILRACE_RECEIVERS_FILE is not set';
 
-/** The receivers, by name. One whose entry has not changed stays the same object. */
+/** The receivers, by name. */
 function createReceivers({ receiversFile }: Pick<Config, 'receiversFile'>, environment: Environment) {
   const none: ReadonlyMap<string, Receiver> = new Map();
-  const file = createOperatorFile(receiversFile, none, async ({ alerts = [] }, known) => {
+  const file = createOperatorFile(receiversFile, none, async ({ alerts = [] }) => {
     // Its libraries are loaded only if they are used.
     const { readReceivers } = await import('../alerts/receivers/receivers-file.ts');
-    const next = await readReceivers(receiversFile, { environment, known });
+    const next = await readReceivers(receiversFile, { environment });
     const faults = verifyReceivers(alerts, new Set(next.keys())).map(formatFault);
     if (faults.length > 0) throw new InputError(faults);
     return next;

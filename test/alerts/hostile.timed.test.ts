@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { RECEIVER_KINDS } from '../../src/alerts/receivers/kinds.ts';
 import type { Receiver } from '../../src/alerts/receivers/receiver.ts';
-import { openSender } from '../../src/alerts/receivers/sender.ts';
+import { createSender } from '../../src/alerts/receivers/sender.ts';
 import { alertMessage } from '../support/alert.ts';
 import { createMemoryOutbox } from '../support/memory-outbox.ts';
 import { type ReceiverServer, startReceiver } from '../support/receiver-server.ts';
@@ -34,7 +34,7 @@ async function openReceiver(name: string, respond?: Respond): Promise<Receiver &
   const connector = { isPrivate: true, lookup: undefined };
   const opened = RECEIVER_KINDS['webhook']?.open({ url: server.url, secret: SECRET }, connector);
   if (opened === undefined) throw new Error('no such kind');
-  return { name, kind: 'webhook', server, ...opened };
+  return { name, kind: 'webhook', version: '', server, ...opened };
 }
 
 test('receivers that hang, fail, redirect, close early or never end keep no other one waiting for a second', async () => {
@@ -43,8 +43,14 @@ test('receivers that hang, fail, redirect, close early or never end keep no othe
   const good = await openReceiver('good');
   const all = [...hostile, good];
   const clocks = { now: Date.now, ticks: () => performance.now(), random: () => 0 };
-  const options = { ...clocks, outbox, receivers: () => all, listFiring: async () => [], watch: () => {} };
-  const sender = openSender(options);
+  const options = {
+    ...clocks,
+    outbox,
+    receivers: () => new Map(all.map((one) => [one.name, one])),
+    listFiring: async () => [],
+    watch: () => {},
+  };
+  const sender = createSender(options);
   const ticking = setInterval(sender.tick, 250);
   const waits: number[] = [];
   for (let count = 1; count <= MESSAGES; count++) {
@@ -54,7 +60,7 @@ test('receivers that hang, fail, redirect, close early or never end keep no othe
     waits.push(performance.now() - putMs);
   }
   clearInterval(ticking);
-  await sender.close();
+  await sender.stop();
   expect(Math.max(...waits)).toBeLessThan(1_000);
   expect(hostile.filter(({ server }) => server.received.length === 0)).toEqual([]);
   expect(outbox.waiting.size).toBe(hostile.length * MESSAGES);

@@ -90,7 +90,7 @@ function openReceiver(name: string, now: () => number) {
   const receiver = { mode: 'accepts' as Mode, open: new Set<string>(), deliverNext: () => next() };
   const sendNext = () =>
     createDelivery(
-      { name, kind: 'webhook', secrets: [], send },
+      { name, kind: 'webhook', version: '', secrets: [], send },
       { outbox: createOutbox(store, now), listFiring: async () => [], now, random: () => 0, watch: () => {} },
       new AbortController().signal,
     );

@@ -10,7 +10,7 @@ export function createMemoryOutbox() {
   /** Every method rejects with `failure` while it is set. */
   const state = { failure: undefined as Error | undefined };
 
-  const outbox: Outbox = {
+  const outbox: Omit<Outbox, 'findStale'> = {
     async next(receiver, nowMs) {
       check();
       return [...waiting.values()].find((one) => one.receiver === receiver && one.dueAtMs <= nowMs);

@@ -19,6 +19,8 @@ export interface Receiver {
   readonly name: string;
   /** A key of `RECEIVER_KINDS`. */
   readonly kind: string;
+  /** Changes with its entry in the file. */
+  readonly version: string;
   /** Parts of its settings that no log or answer may contain. */
   readonly secrets: readonly string[];
   /** Set if the receiver forgets an alert: what fires is then sent again so often. */

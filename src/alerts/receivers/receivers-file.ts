@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { Type } from 'typebox';
 import { isDecodable } from '../../config/url.ts';
 import { RECEIVER_NAME } from '../../definitions/alert.ts';
@@ -35,12 +36,7 @@ export interface ReceiversOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Default: Node's. */
   readonly resolve?: Resolve;
-  /** Receivers of an earlier reading: those whose entries have not changed are returned again. */
-  readonly known?: ReadonlyMap<string, Receiver>;
 }
-
-/** JSON of the entry of each receiver, with the values of the environment. */
-const entriesOf = new WeakMap<Receiver, string>();
 
 /**
  * Reads the file of `TAILRACE_RECEIVERS_FILE`.
@@ -49,7 +45,7 @@ const entriesOf = new WeakMap<Receiver, string>();
  */
 export async function readReceivers(
   path: string,
-  { environment, resolve, known }: ReceiversOptions,
+  { environment, resolve }: ReceiversOptions,
 ): Promise<ReadonlyMap<string, Receiver>> {
   const read = await readOperatorFile(path, FILE);
   if (Array.isArray(read)) throw new InputError(read.map(formatFault));
@@ -63,16 +59,7 @@ export async function readReceivers(
       formatFault(file.fault([], `has ${entries.length} receivers; at most ${RECEIVERS_MAX} are allowed`)),
     ]);
   refuseFaults([...checkNames(file), ...entries.flatMap((entry) => findEntryFaults(file, entry))]);
-  return new Map(
-    entries.map(([name, fields]) => {
-      const entry = JSON.stringify(fields);
-      const same = known?.get(name);
-      if (same !== undefined && entriesOf.get(same) === entry) return [name, same];
-      const receiver = openReceiver(name, fields, resolve);
-      entriesOf.set(receiver, entry);
-      return [name, receiver];
-    }),
-  );
+  return new Map(entries.map(([name, fields]) => [name, openReceiver(name, fields, resolve)]));
 }
 
 const NOT_A_MAP = 'must be a map of receivers, such as ops: { kind: slack, url: https://… }';
@@ -146,5 +133,5 @@ function openReceiver(name: string, fields: unknown, resolve?: Resolve): Receive
     lookup: isPrivate ? undefined : createPublicLookup(resolve),
   });
   if (opened === undefined) throw new Error(`no such kind: ${kind}`); // `findEntryFaults` has found none
-  return { name, kind, ...opened };
+  return { name, kind, version: hash('sha256', JSON.stringify(fields)), ...opened };
 }

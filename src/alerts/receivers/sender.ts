@@ -16,9 +16,9 @@ export interface SenderEvent {
 }
 
 export interface SenderOptions {
-  readonly outbox: Outbox;
-  /** The present receivers; one whose entry in the file has changed is another object. */
-  readonly receivers: () => Iterable<Receiver>;
+  readonly outbox: Pick<Outbox, 'next' | 'done' | 'again' | 'giveUp'>;
+  /** The present receivers, by name. */
+  readonly receivers: () => ReadonlyMap<string, Receiver>;
   /** Lists what fires at present, for a receiver that forgets it unless it is sent again. */
   readonly listFiring: (receiver: string) => Promise<readonly AlertMessage[]>;
   /** ms since the epoch. */
@@ -30,7 +30,7 @@ export interface SenderOptions {
   readonly watch: (event: SenderEvent) => void;
 }
 
-export type Sender = ReturnType<typeof openSender>;
+export type Sender = ReturnType<typeof createSender>;
 
 // Messages of an evaluation leave within so long, and those that are due again.
 const POLL_MS = 500;
@@ -42,35 +42,35 @@ interface Line {
   readonly throttle: (work: () => void) => void;
   /** By `ticks`: it is left alone until then. */
   restUntilMs: number;
+  running?: Promise<void> | undefined;
 }
 
 /**
  * Sends the messages of the outbox, one at a time to each receiver, each receiver by itself. Only one process may do so
  * at a time.
  */
-export function openSender(options: SenderOptions) {
+export function createSender(options: SenderOptions) {
   const { receivers, ticks, now, watch } = options;
-  const end = new AbortController();
   const lines = new Map<string, Line>();
-  const running = new Map<string, Promise<void>>();
+  let end = new AbortController();
 
-  /** @returns another line if the entry of the receiver has changed */
+  /** @returns another line if the entry of the receiver has changed and its last message has ended */
   function lineOf(receiver: Receiver): Line {
     const known = lines.get(receiver.name);
-    if (known?.receiver === receiver) return known;
+    if (known?.receiver.version === receiver.version || known?.running !== undefined) return known;
     const sendNext = createDelivery(receiver, options, end.signal);
-    const line = { receiver, sendNext, throttle: createThrottle(now), restUntilMs: ticks() };
+    const line: Line = { receiver, sendNext, throttle: createThrottle(now), restUntilMs: ticks() };
     lines.set(receiver.name, line);
     return line;
   }
 
-  async function send(line: Line): Promise<void> {
+  async function send(line: Line, { signal }: AbortController): Promise<void> {
     const { receiver, sendNext, throttle } = line;
     try {
       for (let restMs: number | undefined = 0; restMs === 0; line.restUntilMs = ticks() + (restMs ?? POLL_MS))
         restMs = await sendNext();
     } catch (error) {
-      if (end.signal.aborted) return;
+      if (signal.aborted) return;
       // Whatever the outbox could not store is tried again by the next step.
       const reason = redact(messageOf(error), receiver.secrets);
       throttle(() => watch({ kind: 'outbox_failed', receiver: receiver.name, reason }));
@@ -81,22 +81,21 @@ export function openSender(options: SenderOptions) {
   return {
     /** Sends what is due, to each receiver that is not busy; for a task. */
     tick(): void {
-      if (end.signal.aborted) return;
-      for (const receiver of receivers()) {
-        const { name } = receiver;
-        if (running.has(name)) continue;
+      for (const receiver of receivers().values()) {
         const line = lineOf(receiver);
-        if (ticks() >= line.restUntilMs)
-          running.set(
-            name,
-            send(line).finally(() => running.delete(name)),
-          );
+        if (line.running === undefined && ticks() >= line.restUntilMs)
+          line.running = send(line, end).finally(() => {
+            line.running = undefined;
+          });
       }
     },
-    /** Stops sending. A try that has not ended is aborted; its message is sent again, with the same id, later. */
-    async close(): Promise<void> {
+    /** Stops until the next `tick`. A try that has not ended is aborted; its message is sent again, with the same id. */
+    async stop(): Promise<void> {
       end.abort(new Error('Tailrace is stopping'));
-      await Promise.all(running.values());
+      end = new AbortController();
+      const all = [...lines.values()];
+      lines.clear();
+      await Promise.all(all.map(({ running }) => running));
     },
   };
 }

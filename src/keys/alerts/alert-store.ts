@@ -200,41 +200,45 @@ function createMessages(run: RunAll, runIf: RunIf) {
 }
 
 /** The tables that are copied, and their keys. The lease stays, and points, which a day replaces. */
-const COPIED = { states: 'alert', history: 'id', silences: 'id', outbox: 'id' } as const;
-type CopiedTable = keyof typeof COPIED;
+const COPIED = [
+  ['states', 'alert'],
+  ['history', 'id'],
+  ['silences', 'id'],
+  ['outbox', 'id'],
+] as const;
 // Rows of one statement, which has at most eight values of each.
 const BATCH = 100;
 
-type ReadRows = (table: CopiedTable, after: string) => Promise<Row[]>;
-
 function createCopies(run: ControlDatabase['run']) {
-  async function addRows(table: CopiedTable, rows: readonly Row[]): Promise<number> {
-    const toValue = (value: unknown) => (typeof value === 'number' ? value : String(value));
-    const stored = rows.map((row) =>
-      Object.fromEntries(Object.entries(row).map(([column, value]) => [column, toValue(value)])),
-    );
-    const rest = `ON CONFLICT (${COPIED[table]}) DO NOTHING RETURNING ${COPIED[table]}`;
-    return (await run(insert(`tailrace_alert_${table}`, stored, rest))).length;
-  }
-
-  const readRows: ReadRows = (table, after) => {
-    const key = COPIED[table];
+  /** Rows as they are stored, after a key and in the order of keys; for `copyFrom`. */
+  function readRows([table, key]: (typeof COPIED)[number], after: string): Promise<Row[]> {
     const text = `SELECT * FROM tailrace_alert_${table} WHERE ${key} > $1 ORDER BY ${key} LIMIT ${BATCH}`;
     return run({ text, values: [after] });
-  };
+  }
 
   return {
-    /** Rows as they are stored, after a key and in the order of keys; for `copyFrom`. */
     readRows,
     /** Adds the states, history, silences and messages of another store that this one lacks. @returns how many */
-    async copyFrom(other: { readonly readRows: ReadRows }): Promise<number> {
+    async copyFrom(other: { readonly readRows: typeof readRows }): Promise<number> {
       let count = 0;
-      for (const table of Object.keys(COPIED) as CopiedTable[]) // its keys are the tables
-        for (let rows = await other.readRows(table, ''); rows.length > 0; ) {
-          count += await addRows(table, rows);
-          rows = await other.readRows(table, String(rows.at(-1)?.[COPIED[table]]));
+      for (const copied of COPIED) {
+        const [table, key] = copied;
+        const rest = `ON CONFLICT (${key}) DO NOTHING RETURNING ${key}`;
+        for (let rows = await other.readRows(copied, ''); rows.length > 0; ) {
+          count += (await run(insert(`tailrace_alert_${table}`, rows.map(toValues), rest))).length;
+          rows = await other.readRows(copied, String(rows.at(-1)?.[key]));
         }
+      }
       return count;
     },
   };
+}
+
+/** PostgreSQL returns large integers as texts. */
+function toValues(row: Row): Record<string, string | number> {
+  const values = Object.entries(row).map(([column, value]) => [
+    column,
+    typeof value === 'number' ? value : String(value),
+  ]);
+  return Object.fromEntries(values);
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { AlertMessage } from '../../../src/alerts/message.ts';
 import { type Outgoing, type Receiver, SendError } from '../../../src/alerts/receivers/receiver.ts';
-import { openSender, type Sender, type SenderEvent } from '../../../src/alerts/receivers/sender.ts';
+import { createSender, type Sender, type SenderEvent } from '../../../src/alerts/receivers/sender.ts';
 import { alertMessage } from '../../support/alert.ts';
 import { createMemoryOutbox } from '../../support/memory-outbox.ts';
 
@@ -14,7 +14,7 @@ function receiver(name: string, respond: Respond = async () => {}) {
   const sent: { id: string; status: AlertMessage['status']; paths: string[]; atMs: number }[] = [];
   const made: Receiver = {
     name,
-    kind: 'webhook',
+    ...{ kind: 'webhook', version: '1' },
     secrets: ['hunter2'],
     async send(outgoing, signal) {
       await respond(outgoing, signal);
@@ -33,8 +33,9 @@ let firing: AlertMessage[] = [];
 
 function open(...receivers: Receiver[]): Sender {
   const clocks = { now: Date.now, ticks: Date.now, random: () => 0 };
-  const options = { ...clocks, outbox, receivers: () => receivers, listFiring: async () => firing };
-  const opened = openSender({ ...options, watch: (event) => events.push(event) });
+  const options = { ...clocks, outbox, listFiring: async () => firing };
+  const byName = new Map(receivers.map((one) => [one.name, one]));
+  const opened = createSender({ ...options, receivers: () => byName, watch: (event) => events.push(event) });
   sender = opened;
   const again = (): void => {
     if (sender !== opened) return;
@@ -48,7 +49,7 @@ function open(...receivers: Receiver[]): Sender {
 afterEach(async () => {
   const ended = sender;
   sender = undefined;
-  await ended?.close();
+  await ended?.stop();
   vi.useRealTimers();
   events.length = 0;
   firing = [];
@@ -168,7 +169,7 @@ test('closing stops the try; its message stays, and is sent with the same id aft
   const id = outbox.put('ops', alertMessage(), START_MS);
   open(hanging);
   await pass(1_000);
-  await sender?.close();
+  await sender?.stop();
   expect([events, outbox.waiting.get(id)?.tries]).toEqual([[], 0]);
   const ops = receiver('ops');
   open(ops);
