@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import proxyAddress from '@fastify/proxy-addr';
 import type { Config } from '../config/config.ts';
 import { isLoopbackHost } from '../config/url.ts';
 import { TailraceError } from '../errors.ts';
@@ -129,8 +130,6 @@ export function createLoginSeal(secret: Uint8Array, now: () => number) {
     },
   };
 }
-
-import proxyAddress from '@fastify/proxy-addr';
 
 /** What a browser sends by itself: a cookie, or what the proxy in between adds. */
 export type Ambient =

@@ -91,8 +91,8 @@ export interface Roles {
 const CHOICES_MAX = 1_000;
 const ASK = 'ask those who run this service';
 
-/** Returns the callers of a person, who may have several values of a pin. @param choose returns what a request asks for */
-export type CallerOf = (choose: (pin: string) => string | undefined) => Caller;
+/** Returns the caller of a request: a person with several values of a pin chooses one by a parameter of its URL. */
+type CallerOf = (url: string) => Caller;
 
 /**
  * Finds the rights of a person: those of the first role that fits. Without any the caller has no scope, endpoint or
@@ -136,11 +136,13 @@ function createCallers(role: Role, base: Omit<Caller, keyof Grant>): CallerOf {
   const first = create(Object.fromEntries(choices.map(([pin, values]) => [pin, values[0] ?? ''])));
   if (choices.every(([, values]) => values.length === 1)) return () => first;
   const known = new Map<string, Caller>();
-  return (choose) => {
+  return (url) => {
+    const parameters = new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : '');
     const chosen = choices.map(([pin, values]) => {
-      const wanted = choose(pin);
-      // Another value is rejected later, as one that a key does not pin.
-      return [pin, values.find((value) => value === wanted) ?? values[0] ?? ''] as const;
+      const wanted = parameters.getAll(pin);
+      // Another value is rejected later, as one that a key does not pin; so are several.
+      const value = wanted.length === 1 ? values.find((one) => one === wanted[0]) : undefined;
+      return [pin, value ?? values[0] ?? ''] as const;
     });
     const key = chosen.map(([, value]) => value).join('\n'); // which no pin contains
     const caller = known.get(key) ?? create(Object.fromEntries(chosen));
@@ -198,7 +200,6 @@ interface Known<K> {
 export function createPeopleCallers(current: () => Roles) {
   const bySession = new WeakMap<SessionRecord, Kept>();
   const byName = new LRUCache<string, Kept>({ max: NAMED_MAX });
-  const parametersOf = createParameterReader();
 
   function find<K>(known: Known<K>, key: K, create: (roles: Roles) => CallerOf): CallerOf {
     const roles = current();
@@ -212,15 +213,12 @@ export function createPeopleCallers(current: () => Roles) {
   return {
     ofSession(record: SessionRecord, url: string): Caller {
       const { owner: id, name, claims = {} } = record;
-      const of = find(bySession, record, (roles) => createCallerOf({ id, name, claims }, roles, record.id));
-      return of((pin) => findChoice(parametersOf(url), pin));
+      return find(bySession, record, (roles) => createCallerOf({ id, name, claims }, roles, record.id))(url);
     },
     /** @throws TailraceError `unauthorized` if a proxy's headers name nobody */
     ofProxy({ user, groups, url }: Proxied): Caller {
-      const of = find(byName, `${user}\n${groups}`, (roles) =>
-        createCallerOf(getProxied(user, groups), roles),
-      );
-      return of((pin) => findChoice(parametersOf(url), pin));
+      const create = (roles: Roles) => createCallerOf(getProxied(user, groups), roles);
+      return find(byName, `${user}\n${groups}`, create)(url);
     },
   };
 }
@@ -245,23 +243,4 @@ function getProxied(user: string, groups: string): Identity {
     `the proxy names a user of more than ${USER_CHARS_MAX} characters, or too many groups`,
     'unknown',
   );
-}
-
-// Characters of the URLs whose parameters are remembered: some 8 MB at most.
-const URL_CHARS_MAX = 256 * 1024;
-
-/** Reads the parameters of a URL. Remembers them: pages ask the same again, and reading takes as long as a session. */
-function createParameterReader(): (url: string) => URLSearchParams {
-  const known = new LRUCache<string, URLSearchParams>({
-    maxSize: URL_CHARS_MAX,
-    sizeCalculation: (_, url) => url.length + 200,
-    memoMethod: (url) => new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : ''),
-  });
-  return (url) => known.memo(url);
-}
-
-/** Returns the value of a parameter; `undefined` if it is missing or repeated. */
-function findChoice(parameters: URLSearchParams, pin: string): string | undefined {
-  const [value, ...others] = parameters.getAll(pin);
-  return others.length === 0 ? value : undefined;
 }

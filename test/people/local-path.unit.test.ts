@@ -8,45 +8,11 @@ const OWN = 'https://logs.example.com';
 const HOSTS = ['evil.example', 'logs.example.com@evil.example', 'evil.example:80', '[::1]'];
 /** `H` stands for the host. */
 const SHAPES = [
-  ...[
-    '//H',
-    '///H',
-    '////H',
-    '/\\H',
-    '\\\\H',
-    '\\/H',
-    '/\t/H',
-    '/\n/H',
-    '/\r/H',
-    '\t//H',
-    ' //H',
-    '//\\H',
-    '/./\\H',
-  ],
-  ...[
-    'http://H',
-    'https://H',
-    'HTTPS://H',
-    'http:H',
-    'http:/H',
-    'https:\\\\H',
-    '//H/%2f..',
-    '/.//H',
-    '/..//H',
-    '/a/..//H',
-  ],
-  ...[
-    'javascript:alert(1)//H',
-    'data:text/html,H',
-    'blob:H',
-    'file://H',
-    '//H#/',
-    '//H?/',
-    '\0//H',
-    '\ufeff//H',
-    '\u2028//H',
-  ],
-  ...['//\u3002H', '/\u200b/H', 'H', '.H', '@H', ':H', '?//H', '#//H'],
+  ...String.raw`//H ///H ////H /\H \\H \/H //\H /./\H http://H https://H HTTPS://H http:H http:/H`.split(' '),
+  ...String.raw`https:\\H //H/%2f.. /.//H /..//H /a/..//H javascript:alert(1)//H data:text/html,H`.split(' '),
+  ...'blob:H file://H //H#/ //H?/ H .H @H :H ?//H #//H'.split(' '),
+  ...['/\t/H', '/\n/H', '/\r/H', '\t//H', ' //H', '\0//H'],
+  ...['\ufeff//H', '\u2028//H', '//\u3002H', '/\u200b/H'],
 ];
 
 test('a sign-in does not return to another origin, in any of 160 shapes', () => {
