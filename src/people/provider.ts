@@ -36,24 +36,20 @@ const DESCRIPTION_MS = 300_000;
  * while it is unavailable; its keys are read by each, so they may be replaced at any time.
  *
  * @param redirectUrl where the provider sends browsers back to
- * @param ticks monotonic ms
+ * @param now ms since the epoch
  */
-export function createProvider(
-  settings: ProviderSettings,
-  redirectUrl: string,
-  ticks = () => performance.now(),
-) {
+export function createProvider(settings: ProviderSettings, redirectUrl: string, now: () => number) {
   const { oidcIssuer: issuer } = settings;
   const { user: clientId, password: secret } = splitAccount(settings.oidcClient);
   const descriptions = new LRUCache<string, string>({
-    ...{ max: 1, ttl: DESCRIPTION_MS, ttlResolution: 0, perf: { now: ticks } },
+    ...{ max: 1, ttl: DESCRIPTION_MS, ttlResolution: 0, perf: { now } },
   });
 
   /** Answers the library's request for the description from memory. */
   const fetchKept: CustomFetch = async (url, options) => {
     const kept = descriptions.get(url);
     if (kept !== undefined) return new Response(kept, { headers: { 'content-type': 'application/json' } });
-    const response = await fetch(url, { ...options, body: options.body ?? null });
+    const response = await fetch(url, options as RequestInit); // as the library itself does
     if (url.endsWith(DESCRIPTION_PATH) && response.ok) descriptions.set(url, await response.clone().text());
     return response;
   };

@@ -91,10 +91,10 @@ export function openPeople(context: Context) {
   };
 }
 
-function openProvider({ config, logger }: Context) {
+function openProvider({ config, logger, now }: Context) {
   if (config.oidcIssuer === '') return undefined;
-  const provider = createProvider(config, `${config.publicUrl}/auth/callback`);
-  // The service starts without it, and each sign-in asks again.
+  const provider = createProvider(config, `${config.publicUrl}/auth/callback`, now);
+  // The service starts without it, and the next sign-in asks again.
   provider
     .check()
     .catch((error: unknown) =>
