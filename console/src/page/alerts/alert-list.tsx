@@ -4,7 +4,7 @@ import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
 import { Code } from '../../ui/code.tsx';
-import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { Empty } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
@@ -30,14 +30,11 @@ export default function AlertListPage() {
             : `${firing} of ${alerts.length} ${firing === 1 ? 'fires' : 'fire'}.`}
         </p>
       </div>
-      {error !== undefined && <ErrorNote error={error} />}
-      {alerts === undefined && error === undefined && <p className="muted">Reading…</p>}
-      {alerts?.length === 0 && <FirstAlert />}
-      {alerts !== undefined && alerts.length > 0 && (
+      {alerts?.length === 0 ? (
+        <FirstAlert />
+      ) : (
         <RowTable
-          title="Alerts"
-          rowClass="alert-line"
-          rows={alerts}
+          {...{ title: 'Alerts', rowClass: 'alert-line', rows: alerts, error }}
           columns={columnsAt(Date.now())}
           keyOf={({ id }) => id}
         />

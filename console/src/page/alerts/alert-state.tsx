@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { AlertView } from '../../../../src/management/alert-view.ts';
 import { formatShort } from '../../format/number.ts';
 import { Tag, type Tone } from '../../ui/tag.tsx';
@@ -17,7 +18,7 @@ type Shown = Pick<AlertView, 'state' | 'silences' | 'last_error'>;
 export function AlertState({ alert: { state, silences, last_error: error } }: { readonly alert: Shown }) {
   const isWhole = silences.some(({ labels }) => Object.keys(labels).length === 0);
   return (
-    <span className="alert-tags">
+    <span className="row">
       <Tag tone={TONES[state]}>{state}</Tag>
       {silences.length > 0 && <Tag tone="accent">{isWhole ? 'silenced' : 'partly silenced'}</Tag>}
       {error !== null && <Tag tone="warn">fails</Tag>}
@@ -33,17 +34,18 @@ export function describeCondition({ when }: Pick<AlertView, 'when'>): string {
 }
 
 interface PairsProps {
-  readonly of: Readonly<Record<string, string | number | null>>;
+  readonly of: Readonly<Record<string, ReactNode>>;
   /** Shown if there are none. */
-  readonly none: string;
+  readonly none?: string;
+  readonly className?: string;
 }
 
-/** Labels or values of an instance. */
-export function Pairs({ of, none }: PairsProps) {
+/** Names and values, such as the labels of an instance. */
+export function Pairs({ of, none, className = 'alert-pairs' }: PairsProps) {
   const entries = Object.entries(of);
   if (entries.length === 0) return <span className="muted">{none}</span>;
   return (
-    <dl className="alert-pairs small">
+    <dl className={`${className} small`}>
       {entries.map(([name, value]) => (
         <div key={name}>
           <dt className="muted">{name}</dt>

@@ -85,49 +85,33 @@ function Head({ alert, lines, path }: HeadProps) {
   const { name, description, severity, endpoint, every_seconds: every, to } = alert;
   return (
     <div className="page-head">
-      <div className="alert-head">
-        <h1>{name}</h1>
+      <div className="row">
+        <h1 className="alert-name">{name}</h1>
         <AlertState alert={alert} />
         <Tag>{severity}</Tag>
         {self.scopes.includes('manage') && <Button onClick={() => setTesting(true)}>Send a test</Button>}
       </div>
       <p>{description}</p>
-      <dl className="alert-facts small">
-        <Fact name="When">{describeCondition(alert)}</Fact>
-        <Fact name="Of">
-          <Link href={endpointPath(alert)}>{endpoint}</Link>
-        </Fact>
-        <Fact name="Every">{formatSeconds(every)}</Fact>
-        <Fact name="Next">
-          <Ago iso={alert.next_evaluation} nowMs={nowMs} />
-        </Fact>
-        <Fact name="Last">
-          {alert.last_evaluation === null ? 'never' : <Ago iso={alert.last_evaluation} nowMs={nowMs} />}
-        </Fact>
-        <Fact name="Calls">{to.join(', ')}</Fact>
-        {lines !== undefined && (
-          <Fact name="Lines">
-            <Link href={lines}>Explore them</Link>
-          </Fact>
-        )}
-        {mayUseWorkbench(self) && (
-          <Fact name="File">
-            <Link href={`/workbench/alert?${new URLSearchParams({ name })}`}>Open in the workbench</Link>
-          </Fact>
-        )}
-      </dl>
+      <Pairs
+        className="alert-facts"
+        of={{
+          When: describeCondition(alert),
+          Of: <Link href={endpointPath(alert)}>{endpoint}</Link>,
+          Every: formatSeconds(every),
+          Next: <Ago iso={alert.next_evaluation} nowMs={nowMs} />,
+          Last: alert.last_evaluation === null ? 'never' : <Ago iso={alert.last_evaluation} nowMs={nowMs} />,
+          Calls: to.join(', '),
+          ...(lines !== undefined && { Lines: <Link href={lines}>Explore them</Link> }),
+          ...(mayUseWorkbench(self) && {
+            File: (
+              <Link href={`/workbench/alert?${new URLSearchParams({ name })}`}>Open in the workbench</Link>
+            ),
+          }),
+        }}
+      />
       {isTesting && (
         <TestDialog name={name} to={to} path={`${path}/test`} onClose={() => setTesting(false)} />
       )}
-    </div>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
-  return (
-    <div>
-      <dt className="muted">{name}</dt>
-      <dd>{children}</dd>
     </div>
   );
 }
@@ -238,6 +222,18 @@ function TestDialog({ name, to, path, onClose }: TestDialogProps) {
 }
 
 function Outcome({ tested: { result, firing, last_error: failure } }: { readonly tested: AlertTestView }) {
+  const outcomes = Object.entries(result).map(([receiver, outcome]) => [
+    receiver,
+    outcome === 'sent' ? (
+      <Tag key={receiver} tone="ok">
+        sent
+      </Tag>
+    ) : (
+      <span key={receiver} className="tone-bad">
+        {outcome}
+      </span>
+    ),
+  ]);
   return (
     <>
       <p>
@@ -247,16 +243,7 @@ function Outcome({ tested: { result, firing, last_error: failure } }: { readonly
             ? 'Nothing fires at present.'
             : `${firing} ${firing === 1 ? 'instance fires' : 'instances fire'} at present.`}
       </p>
-      <dl className="alert-outcome">
-        {Object.entries(result).map(([receiver, outcome]) => (
-          <div key={receiver}>
-            <dt>{receiver}</dt>
-            <dd>
-              {outcome === 'sent' ? <Tag tone="ok">sent</Tag> : <span className="tone-bad">{outcome}</span>}
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Pairs of={Object.fromEntries(outcomes)} />
     </>
   );
 }

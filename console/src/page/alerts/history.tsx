@@ -36,7 +36,7 @@ export function History({ path }: { readonly path: string }) {
         {
           name: 'Change',
           cell: ({ change, quiet }) => (
-            <span className="alert-tags">
+            <span className="row">
               <Tag tone={TONES[change]}>{change.replaceAll('_', ' ')}</Tag>
               {quiet === true && <Tag>no message</Tag>}
             </span>

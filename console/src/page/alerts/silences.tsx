@@ -5,10 +5,11 @@ import { useClient } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { Form, FormActions, faultOf, Group, TextField } from '../../ui/form.tsx';
-import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { ErrorNote } from '../../ui/note.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
-import { Panel } from '../../ui/panel.tsx';
+import { RowTable } from '../../ui/table/panel-table.tsx';
 import { Ago, TimeField } from '../../ui/time/time-control.tsx';
+import { Pairs } from './alert-state.tsx';
 
 interface SilencesProps {
   readonly alert: AlertDetailView;
@@ -31,32 +32,38 @@ export function Silences({ alert, path, mayManage }: SilencesProps) {
   });
   const nowMs = Date.now();
   return (
-    <Panel title="Silences" actions={mayManage && <Button onClick={() => setOpen(true)}>Silence it</Button>}>
+    <>
       {error !== null && <ErrorNote error={error} />}
-      {alert.silences.length === 0 && (
-        <Empty title="Not silenced">
-          A silence stops messages about what fires until an instant; what fires at its end is sent then.
-        </Empty>
-      )}
-      <ul className="alert-silences">
-        {alert.silences.map(({ id, comment, until, by, labels }) => (
-          <li key={id}>
-            <span>
-              <strong>{comment}</strong>
-              <span className="small muted">
-                {' '}
-                ends <Ago iso={until} nowMs={nowMs} />, by {by}
-                {Object.entries(labels).map(([name, value]) => `, only ${name} = ${value}`)}
-              </span>
-            </span>
-            {mayManage && (
-              <QuietButton disabled={isPending} onClick={() => mutate(id)}>
-                End it now<span className="visually-hidden">: {comment}</span>
-              </QuietButton>
-            )}
-          </li>
-        ))}
-      </ul>
+      <RowTable
+        title="Silences"
+        actions={mayManage && <Button onClick={() => setOpen(true)}>Silence it</Button>}
+        rowClass="alert-line"
+        rows={alert.silences}
+        keyOf={({ id }) => id}
+        empty={[
+          'Not silenced',
+          'A silence stops messages about what fires until an instant; what fires at its end is sent then.',
+        ]}
+        columns={[
+          { name: 'Why', cell: ({ comment }) => comment },
+          { name: 'Ends', cell: ({ until }) => <Ago iso={until} nowMs={nowMs} /> },
+          { name: 'By', cell: ({ by }) => by },
+          {
+            name: 'Instances',
+            className: 'alert-instances',
+            cell: ({ labels }) => <Pairs of={labels} none="all" />,
+          },
+          {
+            name: '',
+            cell: ({ id, comment }) =>
+              mayManage && (
+                <QuietButton disabled={isPending} onClick={() => mutate(id)}>
+                  End it now<span className="visually-hidden">: {comment}</span>
+                </QuietButton>
+              ),
+          },
+        ]}
+      />
       {isOpen && (
         <SilenceForm
           alert={alert}
@@ -68,7 +75,7 @@ export function Silences({ alert, path, mayManage }: SilencesProps) {
           }}
         />
       )}
-    </Panel>
+    </>
   );
 }
 

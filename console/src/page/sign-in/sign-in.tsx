@@ -65,10 +65,7 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
   return (
     <main className="sign-in">
       <Form className="panel" error={fault} onSubmit={onSubmit}>
-        <div className="sign-in-brand">
-          <Mark />
-          <h1>Tailrace</h1>
-        </div>
+        <Brand />
         {problem !== undefined && <div className="note is-bad">{problem}</div>}
         {message !== undefined && <div className="note is-info">{message}</div>}
         {options?.provider === true && (
@@ -104,6 +101,15 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
         )}
       </Form>
     </main>
+  );
+}
+
+function Brand() {
+  return (
+    <div className="sign-in-brand">
+      <Mark />
+      <h1>Tailrace</h1>
+    </div>
   );
 }
 
@@ -207,10 +213,7 @@ export function NoAccess({ name, why, onSignOut }: NoAccessProps) {
   return (
     <main className="sign-in">
       <div className="panel">
-        <div className="sign-in-brand">
-          <Mark />
-          <h1>Tailrace</h1>
-        </div>
+        <Brand />
         <h2>You have no access</h2>
         <p>{`${why.charAt(0).toUpperCase()}${why.slice(1)}.`}</p>
         <p className="muted">You are signed in as {name}.</p>
