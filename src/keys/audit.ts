@@ -109,22 +109,19 @@ const CLAIM: Statement = {
 /** How far the trail has been copied. */
 export function createAuditCopy({ run, transact }: ControlDatabase) {
   const readMark = async () => {
-    const [row] = await run({ text: 'SELECT copied, claimed FROM tailrace_audit_copy', values: [] });
-    return { after: Number(row?.['copied'] ?? 0), until: Number(row?.['claimed'] ?? 0) };
-  };
-  const hasMore = async (after: number) => {
-    const text = 'SELECT id FROM tailrace_audit WHERE id > $1 LIMIT 1';
-    return (await run({ text, values: [after] })).length > 0;
+    const text =
+      'SELECT copied, claimed, (SELECT max(id) FROM tailrace_audit) AS last FROM tailrace_audit_copy';
+    const [row] = await run({ text, values: [] });
+    const read = (column: string) => Number(row?.[column] ?? 0);
+    return { after: read('copied'), until: read('claimed'), last: read('last') };
   };
 
   async function findBatch() {
     const mark = await readMark();
-    if (mark.until > mark.after) return mark;
-    if (!(await hasMore(mark.after))) return undefined;
+    if (mark.until > mark.after || mark.last <= mark.after) return mark;
     // Entries are added under the same lock: one with a lower id could otherwise be committed behind the batch.
     await transact([LOCK_CHANGES], () => ({ statements: [CLAIM], result: undefined }));
-    const begun = await readMark();
-    return begun.until > begun.after ? begun : undefined; // another process may have copied it meanwhile
+    return await readMark();
   }
 
   return {
@@ -133,11 +130,11 @@ export function createAuditCopy({ run, transact }: ControlDatabase) {
      * one, so that all of them name it alike.
      */
     async next(): Promise<AuditBatch | undefined> {
-      const batch = await findBatch();
-      if (batch === undefined) return undefined;
+      const { after, until } = await findBatch();
+      if (until <= after) return undefined; // another process may have copied it meanwhile
       const text = 'SELECT * FROM tailrace_audit WHERE id > $1 AND id <= $2 ORDER BY id';
-      const rows = await run({ text, values: [batch.after, batch.until] });
-      return { ...batch, entries: rows.map(toEntry) };
+      const rows = await run({ text, values: [after, until] });
+      return { after, until, entries: rows.map(toEntry) };
     },
     /** Notes that a batch has been copied, unless another process has. */
     async done({ after, until }: Pick<AuditBatch, 'after' | 'until'>): Promise<void> {

@@ -54,13 +54,8 @@ export function createManagement(store: ControlStore, now: () => number) {
   }
 
   return {
-    /** @throws InputError if one of its texts cannot be stored */
-    async create(
-      { description = '', pins = {}, ...fields }: NewKey,
-      { check: _, ...by }: Actor = CLI,
-    ): Promise<CreatedKey> {
-      rejectUnstorable({ description, ...fields });
-      return await store.change([], () => {
+    create: ({ description = '', pins = {}, ...fields }: NewKey, { check: _, ...by }: Actor = CLI) =>
+      store.change([], () => {
         const created = make({ ...fields, description, pins });
         const detail = describeGrant({ ...fields, pins });
         return {
@@ -68,23 +63,20 @@ export function createManagement(store: ControlStore, now: () => number) {
           entries: [entry('created', created.id, { ...by, detail })],
           result: created,
         };
-      });
-    },
+      }),
     /**
      * Changes a key, from the next request on.
      *
      * @returns the changed key; `undefined` if there is none of this id
-     * @throws InputError if it has been revoked, or a text cannot be stored
+     * @throws InputError if it has been revoked
      */
-    async update(id: string, change: KeyChange, { check, ...by }: Actor = CLI) {
-      rejectUnstorable(change);
-      return await changeExisting(id, check, (old) => {
+    update: (id: string, change: KeyChange, { check, ...by }: Actor = CLI) =>
+      changeExisting(id, check, (old) => {
         if (old.revokedMs !== undefined) throw new InputError([`the key ${id} has been revoked`]);
         const changed = { ...old, ...change };
         const detail = describeGrant(changed);
         return { update: changed, entries: [entry('changed', id, { ...by, detail })], result: changed };
-      });
-    },
+      }),
     /**
      * Creates a successor with the same rights. The old key stays valid for `overlapMs`, unless it expires before.
      *
@@ -113,14 +105,6 @@ export function createManagement(store: ControlStore, now: () => number) {
       return isRevoked ?? false;
     },
   };
-}
-
-/** @throws InputError with each text that PostgreSQL cannot store; SQLite could, but keys are copied between the two */
-function rejectUnstorable(fields: Pick<KeyChange, 'name' | 'description'>): void {
-  const faults = (['name', 'description'] as const)
-    .filter((member) => fields[member]?.includes('\0'))
-    .map((member) => `${member} must have no NUL character`);
-  if (faults.length > 0) throw new InputError(faults);
 }
 
 function rejectUnrotatable({ id, revokedMs, expiresMs, successor }: KeyRecord, nowMs: number): void {

@@ -20,8 +20,8 @@ export function getAllowedEndpoint(
   { endpoints: list }: Lists,
   idOrName: string,
 ): Endpoint {
-  const asked = { kind: 'endpoint', action: 'read', list, idOrName } as const;
-  return findListed(asked, registry.findEndpoint(idOrName)) ?? registry.getEndpoint(idOrName);
+  checkListed({ kind: 'endpoint', action: 'read', list, idOrName }, registry.findEndpoint(idOrName));
+  return registry.getEndpoint(idOrName);
 }
 
 /**
@@ -30,8 +30,8 @@ export function getAllowedEndpoint(
  * @throws TailraceError `forbidden` if the key has a list without it; `source_not_found`
  */
 export function getAllowedSource(registry: Sources, { sources: list }: Lists, idOrName: string): Source {
-  const asked = { kind: 'source', action: 'send to', list, idOrName } as const;
-  return findListed(asked, registry.findSource(idOrName)) ?? registry.getSource(idOrName);
+  checkListed({ kind: 'source', action: 'send to', list, idOrName }, registry.findSource(idOrName));
+  return registry.getSource(idOrName);
 }
 
 /**
@@ -40,8 +40,9 @@ export function getAllowedSource(registry: Sources, { sources: list }: Lists, id
  * @throws TailraceError as `getAllowedSource`; `forbidden` for a protected source
  */
 export function getReadableSource(registry: Sources, grant: Grant, idOrName: string): Source {
-  const asked = { kind: 'source', action: 'read', list: grant.sources, idOrName } as const;
-  const source = findListed(asked, registry.findSource(idOrName)) ?? registry.getSource(idOrName);
+  const { sources: list } = grant;
+  checkListed({ kind: 'source', action: 'read', list, idOrName }, registry.findSource(idOrName));
+  const source = registry.getSource(idOrName);
   if (mayRead(grant, source)) return source;
   const message = `the key may not read ${source.name}: only keys with the scope "manage" and without lists or pins may`;
   throw new TailraceError('forbidden', message, { refusal: 'source' });
@@ -66,19 +67,15 @@ interface Asked {
   readonly idOrName: string;
 }
 
-/** @returns `undefined`: the key has no list, and there is none @throws TailraceError if it has a list */
-function findListed<T extends { readonly id: string; readonly name: string }>(
-  { idOrName, ...asked }: Asked,
-  found: T | undefined,
-): T | undefined {
+/** @throws TailraceError if the key has a list without the item, or the item of its list is missing */
+function checkListed({ idOrName, ...asked }: Asked, found: Parameters<typeof isListed>[1] | undefined): void {
   const { kind, action, list } = asked;
-  if (list === undefined) return found;
+  if (list === undefined) return;
   const isNamed = list.includes(idOrName) || list.includes(idOrName.toLowerCase());
   if (found === undefined ? !isNamed : !isListed(list, found)) throw reject(asked);
-  if (found !== undefined) return found;
+  if (found !== undefined) return;
   const unknown = `there is no ${kind} ${JSON.stringify(idOrName)}, which the key names`;
-  const message = `${unknown}; it may ${action} ${list.join(', ')}`;
-  throw new TailraceError(`${kind}_not_found`, message);
+  throw new TailraceError(`${kind}_not_found`, `${unknown}; it may ${action} ${list.join(', ')}`);
 }
 
 function reject({ kind, action, list = [] }: Omit<Asked, 'idOrName'>): TailraceError {

@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Pool, type PoolConfig } from 'pg';
-import { InputError, TailraceError } from '../errors.ts';
+import { InputError, messageOf, TailraceError } from '../errors.ts';
 import { toStartError } from '../lib/system-failure.ts';
 import { type ControlStore, createControlStore } from './control-store.ts';
 import {
@@ -51,31 +52,30 @@ const SCHEMA_LOCK = 8_245_722_243;
  * with the password
  */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<ControlStore> {
-  const { staleMs, onState, ticks = () => performance.now() } = options;
-  let postgres: Postgres | undefined;
+  const pools = connect(url);
   try {
-    postgres = connect(url);
     await createMissingTables(url);
-    return await openWatched(postgres, { staleMs, onState, ticks });
+    return await openWatched(pools, options);
   } catch (error) {
-    await postgres?.close();
-    throw toStartError(`TAILRACE_CONTROL_URL: cannot be used: ${describeFailure(error)}`, error);
+    await endPools(...Object.values(pools));
+    throw toStartError(`TAILRACE_CONTROL_URL: cannot be used: ${messageOf(error)}`, error);
   }
 }
 
 async function openWatched(
-  postgres: Postgres,
-  { staleMs, onState, ticks }: Required<PostgresStoreOptions>,
+  { pool, probing }: ReturnType<typeof connect>,
+  { staleMs, onState, ticks = () => performance.now() }: PostgresStoreOptions,
 ): Promise<ControlStore> {
+  const [query, probe] = [queryOf(pool), queryOf(probing)];
   const known = createKnown<KeyRecord>({
     ...{ read, freshMs: FRESH_MS, staleMs, max: RECORDS_MAX, ticks },
     ageMs: () => watch.ageMs(),
     isDown: () => watch.isDown(),
   });
   const watch = await openChangeWatch({
-    probe: async () => toChangeCount(await runOn(postgres.probe, COUNT_CHANGES)),
+    probe: async () => toChangeCount(await runOn(probe, COUNT_CHANGES)),
     invalidate: async (since) =>
-      known.forget(since === undefined ? undefined : await listChanged(postgres.probe, since)),
+      known.forget(since === undefined ? undefined : await listChanged(probe, since)),
     onState,
     ticks,
   });
@@ -90,7 +90,7 @@ async function openWatched(
     }
   }
 
-  const run = (statement: Statement) => guarded(() => runOn(postgres.query, statement));
+  const run = (statement: Statement) => guarded(() => runOn(query, statement));
 
   async function read(id: string) {
     const [row] = await run(findOne(id));
@@ -99,12 +99,12 @@ async function openWatched(
 
   const runAll: ControlDatabase['transact'] = (reads, decide, { isDurable = true } = {}) =>
     guarded(() =>
-      postgres.transaction(async (query) => {
-        if (!isDurable) await query('SET LOCAL synchronous_commit TO off');
+      transact(pool, async (within) => {
+        if (!isDurable) await within('SET LOCAL synchronous_commit TO off');
         const found = [];
-        for (const statement of reads) found.push(await runOn(query, statement));
+        for (const statement of reads) found.push(await runOn(within, statement));
         const { statements, result } = decide(found);
-        for (const statement of statements) await runOn(query, statement);
+        for (const statement of statements) await runOn(within, statement);
         return result;
       }),
     );
@@ -118,7 +118,7 @@ async function openWatched(
     isUp: () => !watch.isDown(),
     async close() {
       await watch.close();
-      await postgres.close();
+      await endPools(pool, probing);
     },
   });
 }
@@ -143,45 +143,30 @@ async function listChanged(query: Query, since: number): Promise<string[] | unde
 
 type Query = (text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
-/** A PostgreSQL database with bounded connections, waits and statements. */
-interface Postgres {
-  readonly query: Query;
-  /** For health probes: uses a separate connection, which no load keeps busy, with half the timeout. */
-  readonly probe: Query;
-  /** Keeps all writes of `work`, or none. */
-  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
-  close(): Promise<void>;
-}
-
-/** Connects with the first query, which a wrong URL fails. */
-function connect(url: string): Postgres {
-  const pool = openPool(url, {
-    max: CONNECTIONS_MAX,
-    statement_timeout: STATEMENT_MS_MAX,
-    query_timeout: SILENCE_MS_MAX,
-  });
-  const probing = openPool(url, {
-    connectionTimeoutMillis: PROBE_MS_MAX,
-    statement_timeout: PROBE_MS_MAX,
-    query_timeout: PROBE_MS_MAX,
-  });
-
+/** Connects with the first query, which a wrong URL fails. Connections, waits and statements are bounded. */
+function connect(url: string) {
   return {
-    query: queryOf(pool),
-    probe: queryOf(probing),
-    transaction: (work) => transact(pool, work),
-    close: () => endPools(pool, probing),
+    pool: openPool(url, {
+      max: CONNECTIONS_MAX,
+      statement_timeout: STATEMENT_MS_MAX,
+      query_timeout: SILENCE_MS_MAX,
+    }),
+    /** Its connection is kept busy by no load. */
+    probing: openPool(url, {
+      connectionTimeoutMillis: PROBE_MS_MAX,
+      statement_timeout: PROBE_MS_MAX,
+      query_timeout: PROBE_MS_MAX,
+    }),
   };
 }
 
 /** Closes the connections; a server that does not respond is abandoned after `CONNECT_MS_MAX`. */
 async function endPools(...pools: readonly Pool[]): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const timer = setTimeout(late.resolve, CONNECT_MS_MAX);
-  await Promise.race([Promise.all(pools.map((pool) => pool.end())), late.promise]);
-  clearTimeout(timer);
+  const ended = Promise.all(pools.map((pool) => pool.end()));
+  await Promise.race([ended, delay(CONNECT_MS_MAX, undefined, { ref: false })]);
 }
 
+/** Keeps all writes of `work`, or none. */
 async function transact<T>(pool: Pool, work: (query: Query) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let isDone = false;
@@ -242,10 +227,4 @@ async function readVersion(query: Query): Promise<number | undefined> {
   if (found?.['there'] !== true) return undefined;
   const [row] = await query('SELECT max(version) AS version FROM tailrace_schema');
   return Number(row?.['version'] ?? 0);
-}
-
-/** The error in one line; if a host name has several addresses, that of the first. */
-function describeFailure(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return describeFailure(error.errors[0]);
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,5 @@
 import { dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { LRUCache } from 'lru-cache';
 import { InputError, messageOf, TailraceError } from '../errors.ts';
 import { describeFolderFailure, makeFolder, makePrivateFile } from '../lib/file.ts';
 import { withReserve } from '../lib/reserve.ts';
@@ -17,6 +16,7 @@ import {
   toStorable,
 } from './database.ts';
 import { type KeyRecord, toRecord } from './grant.ts';
+import { createKnown } from './known-keys.ts';
 
 /** In the data directory. */
 export const SQLITE_FILE = 'control.sqlite';
@@ -55,7 +55,7 @@ export function openSqliteStore(dataDir: string): ControlStore {
 
   return createControlStore({
     nowMs: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
-    run: async (statement) => orUnavailable(() => run(statement)),
+    run: async (statement) => run(statement),
     transact: runAll,
     ...createKeyCache(run),
     isUp: () => true,
@@ -67,11 +67,12 @@ type Run = (statement: Statement) => Row[];
 
 function createRun(database: DatabaseSync): Run {
   const prepared = new Map<string, StatementSync>(); // the stores have a fixed set of texts
-  return ({ text, values }) => {
-    const statement = prepared.get(text) ?? database.prepare(text.replaceAll(/\$(\d+)/g, '?$1'));
-    prepared.set(text, statement);
-    return statement.all(...values.map(toStorable));
-  };
+  return ({ text, values }) =>
+    orUnavailable(() => {
+      const statement = prepared.get(text) ?? database.prepare(text.replaceAll(/\$(\d+)/g, '?$1'));
+      prepared.set(text, statement);
+      return statement.all(...values.map(toStorable));
+    });
 }
 
 // A check costs a third of reading a key; a check at every look-up would make the cache slower than no cache for many keys.
@@ -82,12 +83,14 @@ const RECORDS_MAX = 10_000;
 /** A number that changes with each commit of another connection. */
 const READ_VERSION: Statement = { text: 'PRAGMA data_version', values: [] };
 
-/**
- * Keys that were read a moment ago. A change by this process applies to the next look-up; one by another, such as
- * `tailrace keys revoke`, within `FRESH_MS`, the interval at which the cache asks whether others have written.
- */
+/** Keys that were read a moment ago: every `FRESH_MS` the first look-up asks whether another process has written. */
 function createKeyCache(run: Run): Pick<ControlDatabase, 'findKey' | 'forget'> {
-  const records = new LRUCache<string, KeyRecord>({ max: RECORDS_MAX });
+  const known = createKnown<KeyRecord>({
+    read: async (id) => run(findOne(id)).map(toRecord)[0],
+    ageMs: () => 0,
+    isDown: () => false,
+    ...{ freshMs: FRESH_MS, staleMs: 0, max: RECORDS_MAX, ticks: () => 0 },
+  });
   let seen: unknown;
   let freshUntilMs = 0;
 
@@ -96,25 +99,16 @@ function createKeyCache(run: Run): Pick<ControlDatabase, 'findKey' | 'forget'> {
     if (nowMs < freshUntilMs) return;
     freshUntilMs = nowMs + FRESH_MS;
     const version = run(READ_VERSION)[0]?.['data_version'];
-    if (version !== seen) records.clear();
+    if (version !== seen) known.forget();
     seen = version;
   }
 
   return {
-    findKey: (id) =>
-      orUnavailable(() => {
-        followOthers();
-        const kept = records.get(id);
-        if (kept !== undefined) return kept;
-        const [row] = run(findOne(id));
-        if (row === undefined) return undefined;
-        const record = toRecord(row);
-        records.set(id, record);
-        return record;
-      }),
-    forget(ids) {
-      for (const id of ids) records.delete(id);
+    findKey(id) {
+      followOthers();
+      return known.find(id);
     },
+    forget: known.forget,
   };
 }
 

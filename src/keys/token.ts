@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, randomBytes, randomUUID } from 'node:crypto';
-import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { Type } from 'typebox';
@@ -162,7 +162,8 @@ export function openTokenSecret(dataDir: string, setting: string): Uint8Array {
   if (setting !== '') return decodeFileText(setting) ?? Buffer.from(setting);
   const file = join(dataDir, SECRET_FILE);
   try {
-    const secret = createSecret(file) ?? Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url');
+    createSecret(file);
+    const secret = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url');
     if (secret.length === SECRET_BYTES) return secret;
   } catch (error) {
     throw toStartError(`the secret of tokens ${file} cannot be read: ${describeSystemFailure(error)}`, error);
@@ -171,34 +172,20 @@ export function openTokenSecret(dataDir: string, setting: string): Uint8Array {
   throw new InputError([`${fault}; delete it to get a new one, which voids all tokens`]);
 }
 
-/** @returns `undefined` if the text is not as `createSecret` writes it: other settings are secrets as they are */
+/** @returns `undefined` if the text is not that of such a file: other settings are secrets as they are */
 function decodeFileText(text: string): Buffer | undefined {
   const secret = Buffer.from(text, 'base64url');
   return secret.length === SECRET_BYTES && secret.toString('base64url') === text ? secret : undefined;
 }
 
-/** @returns `undefined` if the file exists */
-function createSecret(file: string): Buffer | undefined {
-  const opened = openNew(file);
-  if (opened === undefined) return undefined;
-  const secret = randomBytes(SECRET_BYTES);
+/** Writes a new secret, unless the file exists. */
+function createSecret(file: string): void {
+  const text = `${randomBytes(SECRET_BYTES).toString('base64url')}\n`;
   try {
-    writeFileSync(opened, `${secret.toString('base64url')}\n`, { flush: true });
-    return secret;
+    writeFileSync(file, text, { flag: 'wx', mode: 0o600, flush: true });
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
     rmSync(file, { force: true }); // on a full disk it is empty, which the next start would report as damaged
-    throw error;
-  } finally {
-    closeSync(opened);
-  }
-}
-
-/** @returns `undefined` if the file exists; after any other failure it may exist */
-function openNew(file: string): number | undefined {
-  try {
-    return openSync(file, 'wx', 0o600);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined;
     throw error;
   }
 }

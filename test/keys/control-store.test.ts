@@ -60,7 +60,7 @@ describe('the control store', () => {
       await keyring.create({ name: 'a', scopes: ['query'] }),
       await keyring.create({ name: 'b', scopes: ['query'] }),
     ];
-    const known = store.findKey(other.id);
+    const known = await store.findKey(other.id);
     await keyring.update(one.id, { description: 'x' });
     const entry = { atMs: 1, action: 'deleted', keyId: '', actor: 'cli', detail: '', count: 1 } as const;
     await store.record({ used: [], entries: [entry] });
@@ -68,7 +68,7 @@ describe('the control store', () => {
     vi.spyOn(performance, 'now').mockReturnValue(nowMs + 1_000); // the changes of other processes are looked for
     onTestFinished(() => void vi.restoreAllMocks());
     expect(store.findKey(other.id)).toBe(known);
-    expect(store.findKey(one.id)).toMatchObject({ description: 'x' });
+    expect(await store.findKey(one.id)).toMatchObject({ description: 'x' });
   });
 
   test('is copied into another once, with its trail; a key that has another secret there is named', async () => {
