@@ -171,63 +171,47 @@ const PLAIN_BYTES_MAX = 1_024;
 /** A promise only while it is being created. */
 type Represented = Representation | Promise<Representation>;
 
-interface Forms {
-  readonly plain: Representation;
-  readonly compressed: Map<Compressed, Represented>;
-}
-
 /**
  * Creates each representation of an answer once, and keeps it as long as the answer itself. Small answers are not
- * compressed.
+ * compressed, and a form that is too large to be kept is sent and dropped.
  */
 export function createRepresent(): (answer: Answer, encoding: Encoding) => Represented {
-  const known = new WeakMap<Answer, Forms | Promise<Forms>>();
+  const known = new WeakMap<Answer, Map<Encoding, Represented>>();
 
-  function formsOf(answer: Answer): Forms | Promise<Forms> {
-    const forms = known.get(answer) ?? createForms(answer);
+  function formOf(answer: Answer, encoding: Encoding): Represented {
+    const forms = known.get(answer) ?? new Map<Encoding, Represented>();
     known.set(answer, forms);
-    return forms;
-  }
-
-  function createForms(answer: Answer): Forms | Promise<Forms> {
-    const { body } = answer;
-    const toForms = (digest: string): Forms => {
-      const plain = createForm('identity', body, `"${digest.slice(0, 22)}"`);
-      const forms: Forms = { plain, compressed: new Map() };
-      known.set(answer, forms);
-      return forms;
-    };
-    if (body.length > HASHED_BYTES_MAX) return hashByParts(body, 'base64url').then(toForms);
-    return toForms(hash('sha256', body, 'base64url'));
-  }
-
-  /** Concurrent requests share one compression. A form that is too large to be kept is sent and dropped. */
-  async function compress({ plain, compressed }: Forms, encoding: Compressed): Promise<Representation> {
-    try {
-      const body = await COMPRESS[encoding](plain.body);
-      const form = createForm(encoding, body, plain.etag.replace(/"$/, `-${encoding}"`));
-      if (body.length > plain.body.length * COMPRESSED_SHARE_MAX) compressed.delete(encoding);
-      else compressed.set(encoding, form);
-      return form;
-    } catch (error) {
-      compressed.delete(encoding);
-      throw error;
-    }
-  }
-
-  function formOf(forms: Forms, answer: Answer, encoding: Encoding): Represented {
-    const isPlain = encoding === 'identity' || !answer.format.isCompressible;
-    if (isPlain || answer.body.length <= PLAIN_BYTES_MAX) return forms.plain;
-    const form = forms.compressed.get(encoding) ?? compress(forms, encoding);
-    if (form instanceof Promise) forms.compressed.set(encoding, form);
+    const kept = forms.get(encoding);
+    if (kept !== undefined) return kept;
+    const form = encoding === 'identity' ? createPlain(answer.body) : compress(answer, encoding);
+    forms.set(encoding, form); // concurrent requests share a promise
+    if (form instanceof Promise)
+      form.then(
+        (ready) => (isSmall(ready, answer) ? forms.set(encoding, ready) : forms.delete(encoding)),
+        () => forms.delete(encoding),
+      );
     return form;
   }
 
+  async function compress(answer: Answer, encoding: Compressed): Promise<Representation> {
+    const { body, etag } = await formOf(answer, 'identity');
+    return createForm(encoding, await COMPRESS[encoding](body), etag.replace(/"$/, `-${encoding}"`));
+  }
+
   return (answer, encoding) => {
-    const forms = formsOf(answer);
-    if (!(forms instanceof Promise)) return formOf(forms, answer, encoding);
-    return forms.then((ready) => formOf(ready, answer, encoding));
+    const isPlain = !answer.format.isCompressible || answer.body.length <= PLAIN_BYTES_MAX;
+    return formOf(answer, isPlain ? 'identity' : encoding);
   };
+}
+
+function isSmall({ encoding, body }: Representation, answer: Answer): boolean {
+  return encoding === 'identity' || body.length <= answer.body.length * COMPRESSED_SHARE_MAX;
+}
+
+function createPlain(body: Buffer): Represented {
+  const toForm = (digest: string) => createForm('identity', body, `"${digest.slice(0, 22)}"`);
+  if (body.length > HASHED_BYTES_MAX) return hashByParts(body, 'base64url').then(toForm);
+  return toForm(hash('sha256', body, 'base64url'));
 }
 
 function createForm(encoding: Encoding, body: Buffer, etag: string): Representation {
