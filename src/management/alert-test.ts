@@ -11,22 +11,10 @@ import { type TokenBucket, takeToken } from '../lib/token-bucket.ts';
 import type { AlertReplayView, AlertTestView } from './alert-view.ts';
 import { type AlertParts, getVisible, type Reach } from './alerts.ts';
 
-/** Tries alerts. Each method throws TailraceError `not_found`, `rate_limited`, `query_timeout`, or the signal's reason. */
-export interface AlertTests {
-  /** Evaluates an alert, and sends its receivers one message that is marked as a test. */
-  test(caller: Reach, name: string, signal: AbortSignal): Promise<AlertTestView>;
-  /** Evaluates an alert over the time before now. @throws also `invalid_request` if there are too many evaluations */
-  replay(
-    caller: Reach,
-    asked: { readonly name: string; readonly since_seconds: number },
-    signal: AbortSignal,
-  ): Promise<AlertReplayView>;
-  /** Evaluates an alert that is not saved over the last week, at most each ten minutes, or each hour if that is slow. */
-  replayWeek(draft: AlertDraft, signal: AbortSignal): Promise<AlertReplayView>;
-}
+export type AlertTests = ReturnType<typeof createAlertTests>;
 
 /** An alert that is not saved, on a served endpoint or on one that is not saved either. */
-export interface AlertDraft {
+interface AlertDraft {
   readonly alert: Alert;
   readonly endpoint: Endpoint | undefined;
 }
@@ -54,8 +42,11 @@ const TOO_SLOW =
   'the query is too slow to be tried over 7 days within 120 s; save the alert, and try less by ' +
   '"tailrace alerts test NAME --since 12h"';
 
-/** Creates what tries alerts for callers: one at a time, and a few messages each minute. */
-export function createAlertTests(parts: AlertTestParts): AlertTests {
+/**
+ * Creates what tries alerts for callers: one at a time, and a few messages each minute. Each method throws TailraceError
+ * `not_found`, `rate_limited`, `query_timeout`, or the signal's reason.
+ */
+export function createAlertTests(parts: AlertTestParts) {
   const { evaluate, now } = parts;
   let bucket: TokenBucket | undefined;
   let isBusy = false;
@@ -88,19 +79,26 @@ export function createAlertTests(parts: AlertTestParts): AlertTests {
   }
 
   return {
-    async test(caller, name, signal) {
+    /** Evaluates an alert, and sends its receivers one message that is marked as a test. */
+    async test(caller: Reach, name: string, signal: AbortSignal) {
       const alert = getVisible(parts, caller, name);
       return await alone(() => {
         takeTurn();
         return sendTest(parts, alert, signal);
       });
     },
-    async replay(caller, { name, since_seconds: since }, signal) {
+    /** Evaluates an alert over the time before now. @throws also `invalid_request` if there are too many evaluations */
+    async replay(
+      caller: Reach,
+      { name, since_seconds: since }: { readonly name: string; readonly since_seconds: number },
+      signal: AbortSignal,
+    ) {
       const alert = getVisible(parts, caller, name);
       return await alone(() => replayOver({ alert, endpoint: undefined }, since * 1000, signal));
     },
-    replayWeek({ alert, endpoint }, signal) {
-      return alone(() =>
+    /** Evaluates an alert that is not saved over the last week, at most each ten minutes, or each hour if that is slow. */
+    replayWeek: ({ alert, endpoint }: AlertDraft, signal: AbortSignal) =>
+      alone(() =>
         within({ ms: WEEK_TRY_MS_MAX, message: TOO_SLOW, signal }, async (ends) => {
           const startMs = performance.now();
           await evaluate(alert, { nowMs: now(), signal: ends, endpoint });
@@ -109,8 +107,7 @@ export function createAlertTests(parts: AlertTestParts): AlertTests {
           const rare = Math.max(alert.everyMs, everyMs ?? WEEK_EVERY_MS.at(-1) ?? WEEK_MS);
           return await replayOver({ alert: { ...alert, everyMs: rare }, endpoint }, WEEK_MS, ends);
         }),
-      );
-    },
+      ),
   };
 }
 

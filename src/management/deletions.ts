@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Static, Type } from 'typebox';
 import type { Registry } from '../definitions/registry.ts';
 import { invalidRequest, TailraceError } from '../errors.ts';
@@ -40,11 +41,7 @@ export async function startDeletion(
   if (Array.isArray(deletion)) throw invalidRequest(deletion);
   if (isDryRun) return toPlanView(deletion, await deletions.count(deletion));
   const job = await deletions.start(deletion, actorOf(caller));
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, WAIT_MS);
-  });
-  await Promise.race([job.done, late]).finally(() => clearTimeout(timer));
+  await Promise.race([job.done, delay(WAIT_MS, undefined, { ref: false })]);
   return toDeletionView(job);
 }
 

@@ -34,45 +34,25 @@ interface Served extends Pick<AppParts, 'deletions' | 'notReady' | 'readNotices'
 }
 
 /** Creates the parts of the app: what it takes from the service, the steps of a request, and the workbench. */
-export function createAppParts(context: Context, served: Served): AppParts {
-  const { config, control, now, build } = context;
+export function createAppParts(
+  context: Context,
+  { people, alerts, cursors, reading, ingest, observed, ...served }: Served,
+): AppParts {
+  const { config, control, keyring, metrics, logger, tls, now, readSizes, build } = context;
   const { engine, registry } = context.core;
-  const { alerts, cursors, reading, ingest } = served;
+  const { version } = build;
   return {
-    control,
-    now,
-    tls: context.tls,
-    logger: context.logger,
-    metrics: context.metrics,
-    keyring: context.keyring,
-    readSizes: context.readSizes,
-    version: build.version,
-    actions: context.options.actions,
-    cache: reading.cache,
-    cached: reading.cached,
-    tails: reading.tails,
-    runCounted: reading.runCounted,
-    receive: ingest.receive,
-    committer: ingest.committer,
-    backpressure: ingest.backpressure,
-    deletions: served.deletions,
-    notReady: served.notReady,
-    readNotices: served.readNotices,
-    sharedRates: served.sharedRates,
-    ...served.people,
-    ...served.observed,
+    ...{ control, keyring, metrics, logger, tls, now, readSizes, version },
+    ...{ ...reading, ...ingest, ...served, ...people, ...observed },
     ...createSteps(context, cursors),
     ...createWorkbench(context, { alerts, run: reading.runDraft }),
     alertTests: createAlertTests({ control, registry, now, newId: randomUUID, ...alerts }),
     listProjects: createProjects(engine, registry, now),
+    actions: context.options.actions,
     studio: config.studio === '1',
     describeTool,
     describeApi: (endpoints) =>
-      createOpenApi({
-        version: build.version,
-        endpoints: endpoints ?? [],
-        hasKey: endpoints !== undefined,
-      }),
+      createOpenApi({ version, endpoints: endpoints ?? [], hasKey: endpoints !== undefined }),
     pages: findConsole(),
   };
 }
