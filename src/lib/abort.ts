@@ -25,53 +25,23 @@ export function createDeadline(timeoutMs: number, late: () => Error, caller?: Ab
   };
 }
 
-/** The slot that a holder has to give back. */
-export interface Slot {
-  /** Idempotent. */
-  readonly release: () => void;
-  /** Releases it after so many ms at the latest. */
-  readonly releaseAfter: (ms: number) => void;
-}
-
 /**
- * Creates slots with a FIFO queue: `count` may be held at once. With one slot it is a lock.
+ * Creates a lock with a FIFO queue.
  *
- * @returns acquires a slot; throws the signal's reason when it aborts first
+ * @returns waits for the lock, and returns a function that releases it, idempotently; throws the signal's reason when
+ *   it aborts first
  */
-export function createSlots(count: number) {
-  const waiting = new Set<() => void>();
-  let free = count;
-
-  function giveOn(): void {
-    const [next] = waiting;
-    if (next === undefined) {
-      free++;
-      return;
-    }
-    waiting.delete(next);
-    next();
-  }
-
-  async function wait(signal: AbortSignal | undefined): Promise<void> {
+export function createLock() {
+  let last: Promise<void> = Promise.resolve();
+  return async (signal?: AbortSignal): Promise<() => void> => {
+    signal?.throwIfAborted();
     const { promise, resolve } = Promise.withResolvers<void>();
-    waiting.add(resolve);
-    if (signal === undefined) return await promise;
-    await untilAborted(promise, signal).catch((error: unknown) => {
-      if (!waiting.delete(resolve)) giveOn(); // it had been given the slot just before
+    const before = last;
+    last = before.then(() => promise);
+    await (signal === undefined ? before : untilAborted(before, signal)).catch((error: unknown) => {
+      resolve(); // whoever waits behind it waits only for those before it
       throw error;
     });
-  }
-
-  return async (signal?: AbortSignal): Promise<Slot> => {
-    signal?.throwIfAborted();
-    if (free > 0) free--;
-    else await wait(signal);
-    let isHeld = true;
-    const release = () => {
-      if (!isHeld) return;
-      isHeld = false;
-      giveOn();
-    };
-    return { release, releaseAfter: (ms) => void setTimeout(release, ms).unref() };
+    return resolve;
   };
 }

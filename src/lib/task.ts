@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 /** Work that the service repeats. */
 export interface Task {
   /** In logs and as a label of metrics: lower case, with dashes. */
@@ -9,6 +11,8 @@ export interface Task {
   readonly everyMs: number;
   /** A rejection is reported, and the next run starts as usual. */
   readonly run: () => unknown;
+  /** Whether it runs once more when it is stopped. */
+  readonly runsAtEnd?: boolean;
 }
 
 export interface TaskOptions {
@@ -32,7 +36,7 @@ export interface RunningTask {
 const STOP_MS_MAX = 5_000;
 
 /** Runs a task every `everyMs`, one run at a time, until it is stopped. The first run starts after `everyMs`. */
-export function startTask({ everyMs, run }: Task, options: TaskOptions = {}): RunningTask {
+export function startTask({ everyMs, run, runsAtEnd = false }: Task, options: TaskOptions = {}): RunningTask {
   const { onFailure, repeat = repeatUnref } = options;
   let running: Promise<void> | undefined;
 
@@ -56,7 +60,8 @@ export function startTask({ everyMs, run }: Task, options: TaskOptions = {}): Ru
     trigger,
     async stop() {
       end();
-      if (running !== undefined) await Promise.race([running, waitAtMost(STOP_MS_MAX)]);
+      if (running !== undefined) await Promise.race([running, delay(STOP_MS_MAX, undefined, { ref: false })]);
+      if (runsAtEnd) await trigger();
     },
   };
 }
@@ -64,10 +69,6 @@ export function startTask({ everyMs, run }: Task, options: TaskOptions = {}): Ru
 function repeatUnref(tick: () => void, ms: number): () => void {
   const timer = setInterval(tick, ms).unref();
   return () => clearInterval(timer);
-}
-
-function waitAtMost(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms).unref());
 }
 
 export interface BackOff {

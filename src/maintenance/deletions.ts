@@ -4,7 +4,7 @@ import { storedTable } from '../engine/table.ts';
 import { messageOf, TailraceError } from '../errors.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import type { Actor } from '../keys/management.ts';
-import { createSlots } from '../lib/abort.ts';
+import { createLock } from '../lib/abort.ts';
 import { identifier, join, sql } from '../sql/sql.ts';
 import { type Deletion, describeDeletion, toCondition } from './deletion-request.ts';
 
@@ -192,7 +192,7 @@ export function createDeletions(options: DeletionsOptions): Deletions {
  * that are sent once the deletion is accepted stay in any case.
  */
 function createBegin({ core: { engine }, control, holdInserts, now }: DeletionsOptions) {
-  const acquire = createSlots(1);
+  const acquire = createLock();
 
   async function audit(deletion: Deletion, counted: readonly SourceRows[], by: Actor): Promise<void> {
     const rows = counted.reduce((sum, one) => sum + one.rows, 0);
@@ -203,7 +203,7 @@ function createBegin({ core: { engine }, control, holdInserts, now }: DeletionsO
   }
 
   return async (deletion: Deletion, by: Actor): Promise<Pick<DeletionJob, 'acceptedMs' | 'counted'>> => {
-    const slot = await acquire();
+    const unlock = await acquire();
     const { idle, release } = holdInserts();
     const late = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
@@ -221,7 +221,7 @@ function createBegin({ core: { engine }, control, holdInserts, now }: DeletionsO
     } finally {
       clearTimeout(timer);
       release();
-      slot.release();
+      unlock();
     }
   };
 }

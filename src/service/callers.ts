@@ -40,8 +40,7 @@ export async function openKeys(
   const secret = openTokenSecret(config.dataDir, config.tokenSecret);
   const tokens = createTokens({ secret, now });
   const keyring = createKeyring({ ...config, localKey, store: control, tokens, now });
-  opened.defer(() => flushing.trigger()); // once the task has stopped: the last uses
-  const flushing = startTask({ name: 'key-use', everyMs: KEYRING_FLUSH_MS, run: keyring.flush });
+  startTask({ name: 'key-use', everyMs: KEYRING_FLUSH_MS, run: keyring.flush, runsAtEnd: true });
   return { control, keyring, secret };
 }
 

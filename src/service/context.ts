@@ -73,7 +73,7 @@ export function createStartTask({
     const running = startTask(task, {
       onFailure(error) {
         metrics.taskFailed(task.name);
-        const text = `the task ${task.name} failed; it runs again in ${task.everyMs / 1000} s`;
+        const text = `the task ${task.name} failed; it runs again in ${task.everyMs / 1000} s, or at the next start`;
         throttle(() => logger.error({ err: error, task: task.name }, text));
       },
     });

@@ -22,7 +22,7 @@ import {
 import { type WriteMarks, watchWrites } from '../engine/write-marks.ts';
 import { type Fault, refuseFaults } from '../errors.ts';
 import { verifyFilters } from '../ingest/filter/filter.ts';
-import { createSlots } from '../lib/abort.ts';
+import { createLock } from '../lib/abort.ts';
 import { verifySavedSearches, verifySearches } from '../search/verify.ts';
 import { verifyDashboards } from '../verify/dashboards.ts';
 import { scopeHashes } from '../verify/disallowed-syntax.ts';
@@ -132,14 +132,14 @@ async function serve(
   const registry = createRegistry(withDeletions(definitions, deletions));
   const replace = () => registry.replace(withDeletions(definitions, deletions));
 
-  const acquire = createSlots(1);
+  const acquire = createLock();
   const reload = async () => {
     definitions = await read();
     replace();
   };
   const edit: Core['edit'] = async (work) => {
-    const slot = await acquire();
-    return await work(reload).finally(slot.release);
+    const release = await acquire();
+    return await work(reload).finally(release);
   };
 
   return {

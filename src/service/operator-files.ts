@@ -43,6 +43,7 @@ interface OperatorFile<Content> {
   current(): Content;
   /** Reads the file with the definitions: a reload that either of them fails changes neither. */
   readonly read: Companion;
+  set(content: Content): void;
   /** @param listener called at once, and after each reading that counts */
   onTaken(listener: (content: Content) => void): void;
 }
@@ -58,17 +59,18 @@ function createOperatorFile<Content>(
 ): OperatorFile<Content> {
   let current = none;
   const listeners: ((content: Content) => void)[] = [];
+  const set = (next: Content) => {
+    current = next;
+    for (const listener of listeners) listener(next);
+  };
   return {
     current: () => current,
+    set,
     async read(definitions) {
       if (path === '') return { faults: [], take() {} };
       try {
         const next = await readContent(definitions);
-        const take = () => {
-          current = next;
-          for (const listener of listeners) listener(next);
-        };
-        return { faults: [], take };
+        return { faults: [], take: () => set(next) };
       } catch (error) {
         if (error instanceof InputError) return { faults: error.faults, take() {} };
         throw error;
@@ -108,13 +110,8 @@ function createRoles({ rolesFile }: Pick<Config, 'rolesFile'>) {
     const version = await findVersion(rolesFile); // before it is read: a later change is followed
     return { ...none, roles: await readRoles(rolesFile, definitions), version };
   });
-  let followed = none;
-  file.onTaken((taken) => {
-    followed = taken;
-  });
   return {
-    read: file.read,
-    current: (): Roles => followed,
+    ...file,
     /**
      * Reads the file if it has changed since: a right that is taken away must not wait for a reload. A fault then takes
      * away all of them.
@@ -122,11 +119,11 @@ function createRoles({ rolesFile }: Pick<Config, 'rolesFile'>) {
      * @returns lines of faults, once; `undefined` if nothing has changed
      */
     async follow(definitions: Definitions): Promise<readonly string[] | undefined> {
-      const version = rolesFile === '' ? undefined : await findVersion(rolesFile);
-      if (version === followed.version) return undefined;
+      const version = await findVersion(rolesFile);
+      if (version === file.current().version) return undefined;
       const { faults, take } = await file.read(definitions);
       if (faults.length === 0) take();
-      else followed = { roles: [], isBroken: true, version };
+      else file.set({ roles: [], isBroken: true, version });
       return faults;
     },
   };

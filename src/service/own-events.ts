@@ -31,7 +31,7 @@ const BATCHES_PER_RUN_MAX = 100;
  * stored long ago, before the control store was restored or copied, is found by its ids.
  */
 export function keepAudit(context: Context, committer: Pick<Committer, 'commit'>): void {
-  const { control, core, logger, now, startTask, opened } = context;
+  const { control, core, now, startTask } = context;
 
   async function copy(batch: AuditBatch, source: Source): Promise<void> {
     const names = await readNames(control, batch.entries);
@@ -54,10 +54,7 @@ export function keepAudit(context: Context, committer: Pick<Committer, 'commit'>
     }
   }
 
-  const report = (error: unknown) =>
-    logger.error({ err: error }, 'the newest entries of the audit trail are copied at the next start');
-  opened.defer(() => run().catch(report)); // once the task has stopped
-  void startTask({ name: 'audit', everyMs: COPY_EVERY_MS, run }).trigger();
+  void startTask({ name: 'audit', everyMs: COPY_EVERY_MS, run, runsAtEnd: true }).trigger();
 }
 
 interface EventContext {
@@ -154,7 +151,7 @@ export async function openUsage(context: Context): Promise<Usage> {
 
 /** Writes what was counted once a minute, and when the service closes. Replicas then read what the others have written. */
 export function keepUsage(context: Context, usage: Usage, committer: Pick<Committer, 'commit'>): void {
-  const { core, config, logger, now, startTask, opened } = context;
+  const { core, config, now, startTask } = context;
 
   async function write(): Promise<void> {
     const entries = usage.take();
@@ -171,10 +168,7 @@ export function keepUsage(context: Context, usage: Usage, committer: Pick<Commit
     usage.setTotals(await readTotals(core.engine, source, now()));
   }
 
-  const report = (error: unknown) =>
-    logger.error({ err: error }, 'the usage of the last minute could not be written');
-  opened.defer(() => write().catch(report)); // once the task has stopped
-  startTask({ name: 'usage', everyMs: WRITE_EVERY_MS, run: write });
+  startTask({ name: 'usage', everyMs: WRITE_EVERY_MS, run: write, runsAtEnd: true });
 }
 
 function toUsageEvent({ atMs, project, coreMs, ...counted }: UsageEntry, usage: Source) {

@@ -5,7 +5,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import { InputError, messageOf, TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
-import { createSlots } from '../lib/abort.ts';
+import { createLock } from '../lib/abort.ts';
 import { findBelow } from '../lib/file.ts';
 import { EARLIEST_MICROS, LATEST_MICROS, MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
 import { parseExactJson } from '../lib/json.ts';
@@ -198,13 +198,13 @@ const TESTS_MS_MAX = 60_000;
 
 /** Returns a function that runs the tests of one endpoint after another. */
 export function createTestRun(runTests: RunTests, folders: Pick<WorkbenchParts, 'folders'>): TestRun {
-  const acquire = createSlots(1);
+  const acquire = createLock();
   return async (name, { signal }) => {
     const late = AbortSignal.timeout(TESTS_MS_MAX);
     const until = signal === undefined ? late : AbortSignal.any([signal, late]);
     try {
-      const slot = await acquire(until);
-      return await runTests(name, until).finally(slot.release);
+      const release = await acquire(until);
+      return await runTests(name, until).finally(release);
     } catch (error) {
       signal?.throwIfAborted();
       const message = inFolder(describeTestFailure(error, late), folders);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createSlots, untilAborted } from '../../src/lib/abort.ts';
+import { createLock, untilAborted } from '../../src/lib/abort.ts';
 
 describe('waiting until aborted', () => {
   test('ends with the work, when that comes first', async () => {
@@ -19,20 +19,21 @@ describe('waiting until aborted', () => {
   });
 });
 
-test('slots are held by so many at once, and given on in the order of asking, once each', async () => {
-  const take = createSlots(2);
+test('a lock is held by one at a time, in the order of asking; whoever gives up is passed over', async () => {
+  const acquire = createLock();
   const order: number[] = [];
-  const taken = [0, 1, 2, 3].map(async (i) => {
-    const { release } = await take();
+  const leaving = new AbortController();
+  const taken = [undefined, leaving.signal, undefined, undefined].map(async (signal, i) => {
+    const release = await acquire(signal);
     order.push(i);
     return release;
   });
   const first = await taken[0];
-  await taken[1];
-  expect(order).toEqual([0, 1]);
-  first?.();
-  first?.();
+  leaving.abort(new Error('left'));
+  await expect(taken[1]).rejects.toThrow('left');
+  expect(order).toEqual([0]);
+  for (const _ of [1, 2]) first?.();
   (await taken[2])?.();
   await taken[3];
-  expect(order).toEqual([0, 1, 2, 3]);
+  expect(order).toEqual([0, 2, 3]);
 });

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { TailraceError } from '../../errors.ts';
-import { createSlots } from '../../lib/abort.ts';
+import { createLock } from '../../lib/abort.ts';
 import { sql } from '../../sql/sql.ts';
 import type { QueryOptions } from '../engine.ts';
 import { keyOfLane } from '../lanes.ts';
@@ -45,7 +45,7 @@ export function createRunningQueries({ supervisor, timeoutMs, onSuspect }: Runni
   const suspects = createSuspects();
   const running = new Map<string, Sent>();
   const counted = new WeakSet<EngineProcess>();
-  const acquire = createSlots(1);
+  const acquire = createLock();
   let last = 0;
 
   /** Counts the end of a process once: when its first query fails, and the others are still listed. */
@@ -81,15 +81,15 @@ export function createRunningQueries({ supervisor, timeoutMs, onSuspect }: Runni
   async function run(query: RunningQuery, signal: AbortSignal, isAgain: boolean): Promise<EngineAnswer> {
     const { lane, origin } = query;
     suspects.check(lane);
-    const turn = isAgain ? await acquire(signal) : undefined;
+    const release = isAgain ? await acquire(signal) : () => {};
     try {
       const process = await supervisor.use(signal);
       suspects.check(lane); // its key may have ended the process before this one
       signal.throwIfAborted(); // an earlier abort would never fire again
-      turn?.releaseAfter(ALONE_MS_MAX);
+      if (isAgain) setTimeout(release, ALONE_MS_MAX).unref();
       return await send(query, { process, lane, origin, isAgain }, signal);
     } finally {
-      turn?.release();
+      release();
     }
   }
 
