@@ -58,15 +58,6 @@ test('a key, right or wrong and wherever it was sent, is in no answer, log, metr
   expect(stderr.split('\n').length).toBeGreaterThan(answers.length); // a line for each, so there was something to look at
 });
 
-test('a key that is given where an id should be is not repeated', async () => {
-  for (const key of WRONG) {
-    const { code, stdout, stderr } = await runCli(['keys', 'revoke', key], { env });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^tailrace: no key of this id is in use; "npx tailrace keys list" shows the ids/);
-    expect(stdout + stderr).not.toContain(key);
-  }
-});
-
 test('what keys and events are kept in can be read by its owner alone where the folder is open to others', async () => {
   expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
   const open = join(folder.path, 'open');

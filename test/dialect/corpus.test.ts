@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
-import { storeLines } from '../endpoints/support.ts';
+import { storeEvents } from '../support/service.ts';
 import { type AnswerRow, openStudio, parseExact } from './studio.ts';
 
 // Queries in Studio's style. A file of the corpus has a query, `----` with the columns that order its answer, and the answer:
@@ -45,7 +45,7 @@ beforeAll(async () => {
   const bySource = Map.groupBy(events, (line) => line.slice(0, line.indexOf(' ')));
   for (const [source, lines] of bySource) {
     const texts = lines.map((line) => line.slice(source.length + 1));
-    await storeLines(studio.core, source, texts, now);
+    await storeEvents(studio.core, source, texts, now);
   }
 });
 
@@ -148,7 +148,7 @@ describe('typed columns', () => {
 
   test("ignore other projects' events: neither a missing value nor a condition that would fail on one", async () => {
     const canary = `{"id":"canary","timestamp":${now * 1000 - 1},"project":"other","metadata":{}}`;
-    await storeLines(studio.core, 'cloudflare.logs.prod', [canary], now);
+    await storeEvents(studio.core, 'cloudflare.logs.prod', [canary], now);
     const fails = "div(1, if(id = 'canary', 0, 1)) = 1";
     const sql = `select count(*) as n ${FROM} where ${fails} and response.status_code > 0`;
     expect(await studio.askTyped(sql, PLAIN)).toEqual([{ n: PLAIN_EVENTS }]);

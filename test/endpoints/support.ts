@@ -1,7 +1,4 @@
 import { expect } from 'vitest';
-import { parseEvent } from '../../src/ingest/event.ts';
-import { createEventWriter } from '../../src/ingest/writer.ts';
-import type { Core } from '../../src/service/open-core.ts';
 import { PRIVATE_KEY } from '../support/service.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -31,16 +28,4 @@ export function parseRows(text: string): Row[] {
   const body = JSON.parse(text) as { result: Row[] };
   expect(Object.keys(body)).toEqual(['result']);
   return body.result;
-}
-
-/** Stores events from their JSON text, as they come in on the wire. `now` in ms. */
-export async function storeLines(core: Core, sourceName: string, lines: readonly string[], now: number) {
-  const source = core.registry.getSource(sourceName);
-  const writer = createEventWriter(core.engine, source);
-  for (const line of lines) {
-    await writer.add(
-      parseEvent({ text: line }, source, { now: now * 1000, eventBytesMax: 1024 * 1024, project: '' }),
-    );
-  }
-  await writer.flush();
 }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { WIRES } from '../../trial/wire.ts';
-import { expectError, readMetric } from '../support/http.ts';
-import { idsOf, openRaw, post, postHead, TO_EDGE } from '../support/ingest.ts';
+import { expectError, openRaw, readMetric } from '../support/http.ts';
+import { idsOf, post, postHead, TO_EDGE } from '../support/ingest.ts';
 import { startTestService } from '../support/service.ts';
 import { newProject } from '../support/shared-service.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, test, vi } from 'vitest';
 import { copyEndpointsWithEndless } from '../support/endpoints.ts';
-import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
-import { openRaw } from '../support/ingest.ts';
+import { expectError, get, openRaw, QUERY_PATH, request } from '../support/http.ts';
+
 import { startTestService } from '../support/service.ts';
 
 const endpoints = await copyEndpointsWithEndless();

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { readMetric } from '../support/http.ts';
-import { EDGE, idsOf, openRaw, post, postHead, rowsOf, TO_EDGE } from '../support/ingest.ts';
+import { openRaw, readMetric } from '../support/http.ts';
+import { EDGE, idsOf, post, postHead, rowsOf, TO_EDGE } from '../support/ingest.ts';
 import { startTestService } from '../support/service.ts';
 import { newProject } from '../support/shared-service.ts';
 

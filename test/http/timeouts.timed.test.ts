@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { QUERY_PATH, sendRaw } from '../support/http.ts';
-import { idsOf, openRaw, postHead, TO_EDGE } from '../support/ingest.ts';
+import { openRaw, QUERY_PATH, sendRaw } from '../support/http.ts';
+import { idsOf, postHead, TO_EDGE } from '../support/ingest.ts';
 import { PRIVATE_KEY, startTestService } from '../support/service.ts';
 
 const service = await startTestService({ bounds: { requestTimeoutMs: 1_000 } });

@@ -22,17 +22,13 @@ describe('the keyring', () => {
     expect(await keyring.hasUsableKey()).toBe(true);
   });
 
-  test('takes a key that it made, with its scopes, until it is revoked', async () => {
-    const { keyring, store, clock } = setUp();
+  test('has a usable key until the only one that can query is revoked', async () => {
+    const { keyring } = setUp();
+    await keyring.create({ name: 'a', scopes: ['ingest'] });
     expect(await keyring.hasUsableKey()).toBe(false);
-    const { id, key } = await keyring.create({ name: 'a', scopes: ['query'] });
-    expect(await keyring.authenticate(key)).toEqual({ keyId: id, scopes: ['query'], pins: {} });
+    const { id } = await keyring.create({ name: 'b', scopes: ['query'] });
     expect(await keyring.hasUsableKey()).toBe(true);
-    clock.now++;
-    expect(await keyring.revoke(id)).toBe(true);
-    expect(await keyring.revoke(id)).toBe(false);
-    expect((await store.findKey(id))?.revokedMs).toBe(clock.now);
-    expect((await rejectionOf(keyring.authenticate(key))).message).toBe('the key has been revoked');
+    expect([await keyring.revoke(id), await keyring.revoke(id)]).toEqual([true, false]);
     expect(await keyring.hasUsableKey()).toBe(false);
   });
 
@@ -47,24 +43,6 @@ describe('the keyring', () => {
       });
     },
   );
-
-  test('refuses a known id with another secret, whatever the state of the key', async () => {
-    const { keyring } = setUp();
-    const { id, key } = await keyring.create({ name: 'a', scopes: ['query'] });
-    const forged = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`;
-    expect((await rejectionOf(keyring.authenticate(forged))).message).toBe('the key is not known');
-    await keyring.revoke(id);
-    expect((await rejectionOf(keyring.authenticate(forged))).message).toBe('the key is not known');
-  });
-
-  test('takes a key until the instant at which it expires', async () => {
-    const { keyring, clock } = setUp();
-    const { key } = await keyring.create({ name: 'a', scopes: ['query'], expiresMs: clock.now + 1_000 });
-    clock.now += 999;
-    expect(await keyring.authenticate(key)).toMatchObject({ scopes: ['query'] });
-    clock.now += 1;
-    expect((await rejectionOf(keyring.authenticate(key))).message).toBe('the key has expired');
-  });
 
   test('takes no token and no session of a key of the environment that was replaced', async () => {
     const { keyring, store, clock } = setUp({ privateKey });

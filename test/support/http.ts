@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { expect, vi } from 'vitest';
 import { ERROR_CODES, type ErrorCode } from '../../src/errors.ts';
 import type { Keyring } from '../../src/keys/keyring.ts';
@@ -69,19 +69,33 @@ export async function throughFramework<T>(keyring: Keyring, work: () => Promise<
   }
 }
 
-/** Sends bytes on a socket of its own; resolves with everything that came back once the server has closed it. */
-export function sendRaw(url: string, bytes: string): Promise<string> {
+/** A connection on which a test writes by hand. */
+export interface RawConnection {
+  readonly socket: Socket;
+  readonly received: () => string;
+  /** Resolves when the connection has been closed, by whichever side. */
+  readonly closed: Promise<void>;
+}
+
+export async function openRaw(url: string): Promise<RawConnection> {
   const { hostname, port } = new URL(url);
-  return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname, () => socket.write(bytes));
-    let received = '';
-    socket.setEncoding('utf8');
-    socket.on('data', (text: string) => {
-      received += text;
-    });
-    socket.on('error', () => {}); // a reset; `close` follows
-    socket.on('close', () => resolve(received));
+  const socket = connect(Number(port), hostname);
+  let received = '';
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    received += text;
   });
+  socket.on('error', () => {}); // a reset; `close` follows
+  const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
+  await new Promise<void>((resolve) => void socket.once('connect', () => resolve()));
+  return { socket, received: () => received, closed };
+}
+
+/** Sends bytes on a connection; resolves with everything that came back once the server has closed it. */
+export async function sendRaw(url: string, bytes: string): Promise<string> {
+  const { socket, received, closed } = await openRaw(url);
+  socket.write(bytes);
+  await closed;
+  return received();
 }
 
 /** The value of a Prometheus metric with these labels; 0 where it has never been counted. */

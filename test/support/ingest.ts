@@ -1,4 +1,3 @@
-import { connect, type Socket } from 'node:net';
 import type { Core } from '../../src/service/open-core.ts';
 import { trusted } from '../../src/sql/sql.ts';
 import { type HttpAnswer, request } from './http.ts';
@@ -51,25 +50,4 @@ export function postHead(path: string, headers: Readonly<Record<string, string |
   };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
   return `POST ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
-}
-
-/** A connection on which a test writes by hand. */
-export interface RawConnection {
-  readonly socket: Socket;
-  readonly received: () => string;
-  /** Resolves when the connection has been closed, by whichever side. */
-  readonly closed: Promise<void>;
-}
-
-export async function openRaw(url: string): Promise<RawConnection> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  let received = '';
-  socket.setEncoding('utf8').on('data', (text: string) => {
-    received += text;
-  });
-  socket.on('error', () => {}); // a reset; `close` follows
-  const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
-  await new Promise<void>((resolve) => void socket.once('connect', () => resolve()));
-  return { socket, received: () => received, closed };
 }

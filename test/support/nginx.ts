@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import { findProgram } from '../../scripts/programs.js';
@@ -26,9 +25,12 @@ export async function runNginx(
     errors += text;
   });
   const ended = new Promise<void>((resolve) => void child.once('close', () => resolve()));
-  await vi.waitFor(() => (isRunning(child) ? tryConnect(port) : Promise.reject(new Error(errors))), {
-    timeout: 10_000,
-  });
+  await vi.waitFor(
+    () => (isRunning(child) ? fetch(`http://127.0.0.1:${port}`) : Promise.reject(new Error(errors))),
+    {
+      timeout: 10_000,
+    },
+  );
   return {
     port,
     async quit() {
@@ -39,13 +41,3 @@ export async function runNginx(
 }
 
 const isRunning = (child: ChildProcess) => child.exitCode === null && child.signalCode === null;
-
-function tryConnect(port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.destroy();
-      resolve();
-    });
-    socket.once('error', reject);
-  });
-}

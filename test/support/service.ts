@@ -135,23 +135,19 @@ async function copySourcesKeepingAll(to: string): Promise<void> {
   }
 }
 
-/** Stores events as they would come in on the wire, through the real event rules. `now` in ms. */
+/** Stores events, or their JSON texts, as they would come in on the wire, through the real event rules. `now` in ms. */
 export async function storeEvents(
   core: Core,
   sourceName: string,
-  events: readonly object[],
+  events: readonly (object | string)[],
   now: number,
 ): Promise<void> {
   const source = core.registry.getSource(sourceName);
   const writer = createEventWriter(core.engine, source);
+  const rules = { now: now * 1000, eventBytesMax: 1024 * 1024, project: '' };
   for (const event of events) {
-    await writer.add(
-      parseEvent({ text: JSON.stringify(event) }, source, {
-        now: now * 1000,
-        eventBytesMax: 1024 * 1024,
-        project: '',
-      }),
-    );
+    const text = typeof event === 'string' ? event : JSON.stringify(event);
+    await writer.add(parseEvent({ text }, source, rules));
   }
   await writer.flush();
 }

@@ -126,4 +126,10 @@ describe('tailrace keys', () => {
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain(message);
   });
+
+  test('do not repeat a key that is given where an id should be', async () => {
+    const key = `tr_0123456789ab_${'w'.repeat(43)}`;
+    const { code, stdout, stderr } = await keys('revoke', key);
+    expect([code, stdout + stderr]).toEqual([1, expect.not.stringContaining(key)]);
+  });
 });
