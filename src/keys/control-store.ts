@@ -33,12 +33,8 @@ export interface Change<T> {
   readonly result: T;
 }
 
-/** Collected uses and rejections of keys, written in the background. */
-export interface Activity {
-  /** Ids and the times of their last use, ms since the epoch. An earlier time changes nothing. */
-  readonly used: readonly (readonly [id: string, atMs: number])[];
-  readonly entries: readonly AuditEntry[];
-}
+/** Id of a key and the time of its last use, ms since the epoch. */
+type Use = readonly [id: string, atMs: number];
 
 /** The store of keys, their audit trail, sessions and alerts: see `createControlStore`. */
 export type ControlStore = ReturnType<typeof createControlStore>;
@@ -102,10 +98,14 @@ export function createControlStore(database: ControlDatabase) {
         database.forget(touched); // even if the outcome of the write is unknown
       }
     },
-    async record({ used, entries }: Activity): Promise<void> {
+    /** Notes the last uses of keys. An earlier time changes nothing. */
+    async noteUses(used: readonly Use[]): Promise<void> {
       // In the order of ids: two processes that lock the same keys in different orders would deadlock.
-      const uses = used.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(noteUse);
-      if (uses.length > 0) await transact([], () => ({ statements: uses, result: undefined }));
+      const statements = used.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(noteUse);
+      if (statements.length > 0) await transact([], () => ({ statements, result: undefined }));
+    },
+    /** Adds entries to the audit trail. */
+    async record(entries: readonly AuditEntry[]): Promise<void> {
       if (entries.length === 0) return;
       // Rejections come all the time, and would spend the reserve.
       const usesReserve = entries.some(({ action }) => action === 'deleted');
@@ -127,7 +127,7 @@ function updateKey(key: KeyRecord, number: number): Statement {
   return { text, values: [key.id, number, toRow(key).record] };
 }
 
-function noteUse([id, atMs]: Activity['used'][number]): Statement {
+function noteUse([id, atMs]: Use): Statement {
   const text = 'UPDATE tailrace_keys SET last_used_ms = $2 WHERE id = $1 AND coalesce(last_used_ms, 0) < $2';
   return { text, values: [id, atMs] };
 }

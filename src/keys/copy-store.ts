@@ -19,7 +19,7 @@ export async function copyControlStore(from: ControlStore, to: ControlStore) {
     keys.differing.push(...differing);
   }
   const missing = subtract(await listAll(from), await listAll(to));
-  for (const batch of batchesOf(missing)) await to.record({ used: [], entries: batch });
+  for (const batch of batchesOf(missing)) await to.record(batch);
   return {
     keysAdded: keys.added,
     keysDiffering: keys.differing,

@@ -184,7 +184,8 @@ export function createTally(store: ControlStore) {
     if (used.length === 0 && taken.size === 0) return;
     counts = new Map();
     try {
-      await store.record({ used, entries: [...taken.values()].map(toEntry) });
+      await store.noteUses(used);
+      await store.record([...taken.values()].map(toEntry));
     } catch (error) {
       const since = counts;
       counts = taken;

@@ -36,7 +36,7 @@ export function createRandom(seed: string): Random {
     return sum >>> 0;
   };
   const next = () => bits() / 0x1_0000_0000;
-  const hex = () => toHex(bits());
+  const hex = () => bits().toString(16).padStart(8, '0');
   return {
     next,
     hex,
@@ -77,10 +77,4 @@ function at<T>(items: readonly T[], index: number): T {
 /** Box and Muller's transform: a number from the normal distribution of mean 0 and deviation 1. */
 function normal(next: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
-}
-
-const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-
-function toHex(bits: number): string {
-  return `${BYTES[bits >>> 24]}${BYTES[(bits >>> 16) & 255]}${BYTES[(bits >>> 8) & 255]}${BYTES[bits & 255]}`;
 }

@@ -199,7 +199,7 @@ function createBegin({ core: { engine }, control, holdInserts, now }: DeletionsO
     if (rows === 0) return;
     const detail = `${rows} ${describeDeletion(deletion)}`;
     const entry = { atMs: now(), action: 'deleted', keyId: '', ...by, detail, count: 1 } as const;
-    await control.record({ used: [], entries: [entry] });
+    await control.record([entry]);
   }
 
   return async (deletion: Deletion, by: Actor): Promise<Pick<DeletionJob, 'acceptedMs' | 'counted'>> => {

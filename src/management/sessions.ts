@@ -82,7 +82,7 @@ export async function endRecorded(
   const isKey = claims === undefined;
   const detail = `session ${id} of ${isKey ? `the key ${owner}` : `${name} (${owner})`}`;
   const entry = { ...by, action: 'ended', atMs: now(), keyId: isKey ? owner : '', detail, count: 1 } as const;
-  await control.record({ used: [], entries: [entry] });
+  await control.record([entry]);
 }
 
 function requireManager(caller: Caller): void {

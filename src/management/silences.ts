@@ -77,10 +77,7 @@ async function record(
   caller: Reach,
   entry: { readonly action: AuditAction; readonly detail: string },
 ): Promise<void> {
-  await control.record({
-    used: [],
-    entries: [{ ...entry, ...actorOf(caller), atMs: now(), keyId: '', count: 1 }],
-  });
+  await control.record([{ ...entry, ...actorOf(caller), atMs: now(), keyId: '', count: 1 }]);
 }
 
 function readEnd(until: string, nowMs: number): number | { readonly message: string } {

@@ -48,7 +48,7 @@ function createRecord({ control, now }: SignInParts) {
   return async (action: 'signed_in' | 'signed_out', by: Acting, detail = '') => {
     const keyId = by.person === undefined ? by.keyId : '';
     const entry = { action, atMs: now(), keyId, detail, count: 1, ...actorOf(by) };
-    await control.record({ used: [], entries: [entry] });
+    await control.record([entry]);
   };
 }
 

@@ -19,6 +19,12 @@ import { formatInstant, MICROS_PER_MS } from '../lib/instant.ts';
 import { identifier, sql } from '../sql/sql.ts';
 import type { Context } from './context.ts';
 
+/** Finds a source that the service writes; without it in the folder of sources nothing is written. */
+function findOwnSource({ core }: Pick<Context, 'core'>, name: string): Source | undefined {
+  const source = core.registry.findSource(name);
+  return source !== undefined && isManaged(source) ? source : undefined;
+}
+
 /** The source that has the entries of the audit trail as events. */
 const AUDIT_SOURCE = 'tailrace.audit';
 const COPY_EVERY_MS = 10_000;
@@ -44,8 +50,8 @@ export function keepAudit(context: Context, committer: Pick<Committer, 'commit'>
   }
 
   async function run(): Promise<void> {
-    const source = core.registry.findSource(AUDIT_SOURCE);
-    if (source === undefined || !isManaged(source)) return;
+    const source = findOwnSource(context, AUDIT_SOURCE);
+    if (source === undefined) return;
     for (let i = 0; i < BATCHES_PER_RUN_MAX; i++) {
       const batch = await control.auditCopy.next();
       if (batch === undefined) return;
@@ -128,21 +134,15 @@ async function leaveOutStored(engine: Engine, { table }: Source, events: readonl
   return events.filter(({ id }) => !stored.has(id));
 }
 
-/** The source in which the service writes down what was stored and asked. */
+/** The source in which the service writes down what was stored and asked; without it quotas begin anew with each start. */
 const USAGE_SOURCE = 'tailrace.usage';
 const WRITE_EVERY_MS = 60_000;
-
-/** Finds the source; without it in the folder of sources nothing is written, and quotas begin anew with each start. */
-const findUsageSource = ({ core }: Pick<Context, 'core'>): Source | undefined => {
-  const source = core.registry.findSource(USAGE_SOURCE);
-  return source !== undefined && isManaged(source) ? source : undefined;
-};
 
 /** Opens the counts of what is stored and asked; `keepUsage` writes them down. */
 export async function openUsage(context: Context): Promise<Usage> {
   const { core, config, files, metrics, now } = context;
   const usage = createUsage({ now, onRefused: () => metrics.rateLimited('quota') });
-  const source = findUsageSource(context);
+  const source = findOwnSource(context, USAGE_SOURCE);
   if (source !== undefined && config.quotasFile !== '')
     usage.setTotals(await readTotals(core.engine, source, now()));
   files.quotas.onTaken(usage.setQuotas);
@@ -155,7 +155,7 @@ export function keepUsage(context: Context, usage: Usage, committer: Pick<Commit
 
   async function write(): Promise<void> {
     const entries = usage.take();
-    const source = findUsageSource(context);
+    const source = findOwnSource(context, USAGE_SOURCE);
     if (source === undefined) return;
     try {
       if (entries.length > 0)

@@ -104,7 +104,7 @@ function createWorkbench(
     readCatalogue: createCatalogue(engine, registry),
     audit: (entry: SavedEntry) =>
       control
-        .record({ used: [], entries: [{ ...entry, atMs: now(), count: 1 }] })
+        .record([{ ...entry, atMs: now(), count: 1 }])
         .catch((error) =>
           logger.error({ err: error, ...entry }, 'a saved endpoint is not in the audit trail'),
         ),

@@ -136,7 +136,7 @@ export function controlStoreContract({ create, open }: Backend): void {
       });
       for (let i = 0; i < 50_300; i += 10_060) {
         const entries = Array.from({ length: 10_060 }, (_, at) => refusal(i + at + 1));
-        await store.record({ used: [], entries });
+        await store.record(entries);
       }
       const entries = await keyring.log({ limit: 200_000 });
       expect(entries.length).toBeGreaterThan(50_000);
@@ -165,18 +165,18 @@ export function controlStoreContract({ create, open }: Backend): void {
       const { store } = await setUp();
       expect(await store.auditCopy.next()).toBeUndefined();
       const entries = entriesOf('a', 2_500);
-      await store.record({ used: [], entries });
+      await store.record(entries);
       expect((await store.auditCopy.next())?.entries).toHaveLength(1_000);
       expect(await copyAll(store)).toEqual(entries.map(({ detail }) => detail));
-      await store.record({ used: [], entries: entriesOf('b', 1) });
+      await store.record(entriesOf('b', 1));
       expect(await copyAll(store)).toEqual(['b 0']);
     });
 
     test('is the same batch for every process until one has copied it, with what comes later in the next', async () => {
       const { store, other } = await setUpTwo();
-      await store.record({ used: [], entries: entriesOf('a', 2) });
+      await store.record(entriesOf('a', 2));
       const batch = await store.auditCopy.next();
-      await store.record({ used: [], entries: entriesOf('b', 1) });
+      await store.record(entriesOf('b', 1));
       expect(await other.auditCopy.next()).toEqual(batch);
       if (batch !== undefined) for (const each of [store, other]) await each.auditCopy.done(batch);
       const next = await other.auditCopy.next();
@@ -209,7 +209,7 @@ export function controlStoreContract({ create, open }: Backend): void {
     test('writes a detail with a NUL or half a character all the same', async () => {
       const { store } = await setUp();
       const entry = { atMs: 1, action: 'refused', keyId: '', actor: '', count: 1 } as const;
-      await store.record({ used: [], entries: [{ ...entry, detail: 'a\0\ud800' }] });
+      await store.record([{ ...entry, detail: 'a\0\ud800' }]);
       expect((await store.listEntries({ limit: 1 }))[0]?.detail).toBe('a\ufffd\ufffd');
     });
 

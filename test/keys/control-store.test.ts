@@ -63,7 +63,7 @@ describe('the control store', () => {
     const known = await store.findKey(other.id);
     await keyring.update(one.id, { description: 'x' });
     const entry = { atMs: 1, action: 'deleted', keyId: '', actor: 'cli', detail: '', count: 1 } as const;
-    await store.record({ used: [], entries: [entry] });
+    await store.record([entry]);
     const nowMs = performance.now();
     vi.spyOn(performance, 'now').mockReturnValue(nowMs + 1_000); // the changes of other processes are looked for
     onTestFinished(() => void vi.restoreAllMocks());
@@ -115,11 +115,11 @@ describe('the control store', () => {
     };
     const entry = { atMs: 1, action: 'deleted', keyId: '', actor: 'cli', detail: '', count: 1 } as const;
     fill(1);
-    await expect(store.record({ used: [[id, 1]], entries: [] })).rejects.toMatchObject({
+    await expect(store.noteUses([[id, 1]])).rejects.toMatchObject({
       code: 'overloaded',
     });
     fill(1);
-    await store.record({ used: [], entries: [entry] });
+    await store.record([entry]);
     fill(1);
     expect(await keyring.revoke(id)).toBe(true);
     expect((await keyring.log({ limit: 2 })).map(({ action }) => action)).toEqual(['revoked', 'deleted']);

@@ -67,7 +67,7 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       "INSERT INTO tailrace_audit (at_ms, action, key_id, actor, detail, count, address) VALUES (1, 'created', '', 'a', 'first', 1, '')",
     );
     const entry = { atMs: 2, action: 'created', keyId: '', actor: 'b', detail: 'second', count: 1 } as const;
-    const second = store.record({ used: [], entries: [entry] });
+    const second = store.record([entry]);
     const waiting =
       "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
     await vi.waitFor(async () => expect(await postgres.run(url, waiting)).toHaveLength(1), { interval: 10 });
