@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatInstant } from '../../src/lib/instant.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { createRunner } from '../../src/query/run.ts';
@@ -9,7 +10,6 @@ import { SEED } from '../support/property.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
 import { DAYS_90, instantAround } from './generate/instant.ts';
 import { MINE, projectValue } from './generate/project.ts';
-import { spellings } from './generate/spelling.ts';
 import { parseRows } from './support.ts';
 
 /** The views that the stored query defines, in its order, each with the source it shows (spec 4.2 rule 1). */
@@ -79,7 +79,7 @@ describe.for(VIEWS)('%s, returned in place of the edge view', ([view, source]) =
       ...fc.sample(question, { numRuns: 10, seed }),
     ]) {
       const about = `seed ${seed}: ${JSON.stringify(asked)}`;
-      const [start, end] = [asked.start, asked.end].map((at) => (at === undefined ? '' : spellings(at)[0]));
+      const [start, end] = [asked.start, asked.end].map((at) => (at === undefined ? '' : formatInstant(at)));
       const bounds = { iso_timestamp_start: start, iso_timestamp_end: end };
       const raw = { project: asked.project, project_tier: asked.tier, ...bounds };
       const answer = await run(createQuestion(other, parseParameters(endpoint, raw, 1024)));

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { formatInstant } from '../../src/lib/instant.ts';
 import { MICROS_PER_DAY, type WireEvent } from '../../trial/oracle/event.ts';
 import { type LogsQuestion, matchingLogs, ROWS_MAX } from '../../trial/oracle/logs.ts';
 import { runs } from '../support/property.ts';
@@ -7,7 +8,6 @@ import { startTestService, storeEvents } from '../support/service.ts';
 import { clock } from './generate/instant.ts';
 import { type Bound, bound, logs } from './generate/log.ts';
 import { MINE, rename, renameProjects } from './generate/project.ts';
-import { spellings } from './generate/spelling.ts';
 import { ask, type Row } from './support.ts';
 
 const SOURCE = 'cloudflare.logs.prod';
@@ -83,7 +83,7 @@ describe('random events', () => {
     },
   );
 
-  test('lie within the bounds of the caller, in any spelling of ISO 8601', async () => {
+  test('lie within the bounds of the caller', async () => {
     const property = fc.asyncProperty(situation({ maxLength: 50 }), ({ start, end, ...s }) =>
       expectAsOracle(s, { tier: 'PAYG', start, end }),
     );
@@ -112,21 +112,9 @@ describe('the bounds of time', () => {
     return rows.map((row) => Number(row['id']));
   }
 
-  test('exclude the start and include the end, in every spelling', async () => {
-    const day = Date.parse('2024-02-29T00:00:00Z') * 1000;
-    service.clock.now = now;
-    for (const at of [on, day, day + 60_000_000]) {
-      const project = `spelling-${at}`;
-      const events = [at - 1, at, at + 1, at + 2].map((t) => ({ id: String(t), timestamp: t, project }));
-      await storeEvents(service.core, SOURCE, events, now);
-      for (const [i, iso_timestamp_start] of spellings(at).entries()) {
-        const ends = spellings(at + 1);
-        const iso_timestamp_end = ends[i % ends.length];
-        const { rows } = await ask(service.url, NAME, { project, iso_timestamp_start, iso_timestamp_end });
-        const instants = rows.map((row) => row['timestamp']);
-        expect(instants, `${iso_timestamp_start} to ${iso_timestamp_end}`).toEqual([at + 1]);
-      }
-    }
+  test('exclude the start and include the end', async () => {
+    const bounds = { iso_timestamp_start: formatInstant(on - 1), iso_timestamp_end: formatInstant(on) };
+    expect(await idsFor(bounds)).toEqual([on]);
   });
 
   test.for([

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
+import { formatInstant } from '../../../src/lib/instant.ts';
 import type { WireEvent } from '../../../trial/oracle/event.ts';
 import { DAYS_90, instantAround } from './instant.ts';
 import { projectValue } from './project.ts';
-import { spellings } from './spelling.ts';
 
 /** A bound of the caller and how it is sent. */
 export interface Bound {
@@ -26,11 +26,9 @@ export function logs(now: number, size: fc.ArrayConstraints): fc.Arbitrary<WireE
   return fc.uniqueArray(event, { selector: ({ id }) => id, size: 'max', ...size });
 }
 
-/** A bound on the very instant of an event, beside it, or none; with one of its spellings. */
+/** A bound on the very instant of an event, beside it, or none. */
 export function bound(now: number): fc.Arbitrary<Bound> {
-  const spelt = fc
-    .tuple(instantAround(now, [DAYS_90]), fc.nat())
-    .map(([micros, n]) => ({ micros, text: spellings(micros)[n % spellings(micros).length] }));
+  const some = instantAround(now, [DAYS_90]).map((micros) => ({ micros, text: formatInstant(micros) }));
   const none = fc.constantFrom({ micros: undefined, text: undefined }, { micros: undefined, text: '' });
-  return fc.oneof({ weight: 3, arbitrary: spelt }, { weight: 2, arbitrary: none });
+  return fc.oneof({ weight: 3, arbitrary: some }, { weight: 2, arbitrary: none });
 }
