@@ -7,8 +7,6 @@ import { findChildren, type Server, startServer } from './server.ts';
 
 interface DeletionRoundsOptions {
   readonly dataDir: string;
-  /** Additional settings of the server. */
-  readonly env?: Readonly<Record<string, string>>;
   readonly seed: number;
   /** Events sent in all. */
   readonly events: number;
@@ -44,10 +42,10 @@ const KILL_AFTER_MS_MAX = 600;
 
 /** Deletes projects, several at a time, while others send events to them, and compares what is stored then with the times of both. */
 export async function deletionRounds(options: DeletionRoundsOptions) {
-  const { dataDir, env, seed, events, kills } = options;
+  const { dataDir, seed, events, kills } = options;
   const random = createRandom(String(seed));
   const endpoints = join(import.meta.dirname, 'endpoints');
-  const server = await startServer({ dataDir, env: { ...env, TAILRACE_ENDPOINTS_DIR: endpoints } });
+  const server = await startServer({ dataDir, env: { TAILRACE_ENDPOINTS_DIR: endpoints } });
   const requests: SentRequest[] = [];
   const deletions: SentDeletion[] = [];
   const agent = new Agent({ keepAlive: true, maxSockets: SENDERS + DELETERS });

@@ -37,8 +37,6 @@ interface SentRequest {
 
 export interface KillOptions {
   readonly dataDir: string;
-  /** Additional settings of the server. */
-  readonly env?: Readonly<Record<string, string>>;
   readonly times: number;
   readonly seed: number;
   /** The protocols by which events are sent, by turns; by default Logflare's, for requests at a gateway. */
@@ -70,12 +68,12 @@ const LOGFLARE: Wire = {
 
 /** Kills a server with SIGKILL at random moments under load, restarts it on the same data, and compares. */
 export async function killRounds(options: KillOptions): Promise<KillCounts> {
-  const { dataDir, env, times, seed, wires = { logflare: LOGFLARE }, onRound } = options;
+  const { dataDir, times, seed, wires = { logflare: LOGFLARE }, onRound } = options;
   const random = createRandom(String(seed));
   const requests: SentRequest[] = [];
   const state = { kills: 0, cutOff: 0, sentAgain: 0 };
   const start = () =>
-    startServer({ dataDir, env: { ...env, TAILRACE_ENDPOINTS_DIR: join(import.meta.dirname, 'endpoints') } });
+    startServer({ dataDir, env: { TAILRACE_ENDPOINTS_DIR: join(import.meta.dirname, 'endpoints') } });
   let server = await start();
   try {
     for (let round = 0; round < times; round++) {

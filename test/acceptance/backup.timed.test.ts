@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { openCore } from '../../src/service/open-core.ts';
 import { endLeftProcesses, runCli, startCli, startServe } from '../support/cli.ts';
-import { ON_SERVER } from '../support/cli-engine.ts';
 import { copyFewDefinitions } from '../support/definitions.ts';
 import { toNdjson } from '../support/events.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
@@ -50,7 +49,7 @@ function startWriting(url: string) {
   };
 }
 
-describe.skipIf(ON_SERVER)('backup and restore', () => {
+describe('backup and restore', () => {
   test('a backup under writes has every event that was acknowledged before it, after kill -9 and restore', async () => {
     const service = await startServe(envOf('live'));
     const { acknowledged, stop } = startWriting(service.url);

@@ -3,7 +3,6 @@ import { chmod, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
-import { ON_SERVER } from '../support/cli-engine.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
 import { get } from '../support/http.ts';
 import { EDGE } from '../support/ingest.ts';
@@ -19,49 +18,46 @@ afterAll(async () => {
   await endpoints.remove();
 });
 
-test.skipIf(ON_SERVER)(
-  'commands reach the service of their data directory without a key, other users do not',
-  async () => {
-    const service = await startServe({ ...env, TAILRACE_PRIVATE_KEY: PRIVATE_KEY });
-    const run = async (...args: string[]) => {
-      const { code, stdout, stderr } = await runCli(args, { env, stdin: '{"id":"a","project":"gone"}' });
-      return [code, stdout + stderr];
-    };
-    const file = join(dataDir, 'service.json');
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-    if (process.getuid?.() === 0) {
-      await chmod(folder.path, 0o755);
-      const read = `process.setuid(65534); require('node:fs').readFileSync(${JSON.stringify(file)})`;
-      const { status, stderr } = spawnSync(process.execPath, ['-e', read], { encoding: 'utf8' });
-      expect([status, stderr]).toEqual([1, expect.stringContaining('EACCES')]);
-    }
-    expect(await run('load', EDGE, '-')).toEqual([0, expect.stringContaining('1 event,')]);
-    const asked = ['query', 'logs.all', '-p', 'project=gone', '-p', 'project_tier=PRO'];
-    expect(await run(...asked)).toEqual([0, expect.stringContaining('"id":"a"')]);
-    expect(await run('delete', '--project', 'gone', '--yes')).toEqual([
-      0,
-      expect.stringContaining('1 event deleted'),
-    ]);
-    expect(await run(...asked)).toEqual([0, '{"result":[]}\n']);
-    const { body } = await get(service.url, '/api/keys/log');
-    expect(body.result).toContainEqual(expect.objectContaining({ action: 'deleted', actor: 'cli' }));
+test('commands reach the service of their data directory without a key, other users do not', async () => {
+  const service = await startServe({ ...env, TAILRACE_PRIVATE_KEY: PRIVATE_KEY });
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runCli(args, { env, stdin: '{"id":"a","project":"gone"}' });
+    return [code, stdout + stderr];
+  };
+  const file = join(dataDir, 'service.json');
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  if (process.getuid?.() === 0) {
+    await chmod(folder.path, 0o755);
+    const read = `process.setuid(65534); require('node:fs').readFileSync(${JSON.stringify(file)})`;
+    const { status, stderr } = spawnSync(process.execPath, ['-e', read], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([1, expect.stringContaining('EACCES')]);
+  }
+  expect(await run('load', EDGE, '-')).toEqual([0, expect.stringContaining('1 event,')]);
+  const asked = ['query', 'logs.all', '-p', 'project=gone', '-p', 'project_tier=PRO'];
+  expect(await run(...asked)).toEqual([0, expect.stringContaining('"id":"a"')]);
+  expect(await run('delete', '--project', 'gone', '--yes')).toEqual([
+    0,
+    expect.stringContaining('1 event deleted'),
+  ]);
+  expect(await run(...asked)).toEqual([0, '{"result":[]}\n']);
+  const { body } = await get(service.url, '/api/keys/log');
+  expect(body.result).toContainEqual(expect.objectContaining({ action: 'deleted', actor: 'cli' }));
 
-    expect(await run('backup', join(folder.path, 'elsewhere'))).toEqual([
-      1,
-      expect.stringContaining('elsewhere is not below TAILRACE_BACKUP_DIR of the service'),
-    ]);
-    expect(await run('reload')).toEqual([0, expect.stringContaining('definitions reloaded: ')]);
-    service.child.kill('SIGHUP');
-    await service.waitFor(/definitions reloaded[\s\S]*definitions reloaded/);
-    await writeFile(join(endpoints.path, 'logs.all/query.sql'), 'SELECT nonsense');
-    expect(await run('reload')).toEqual([
-      1,
-      expect.stringMatching(/logs\.all.*the old ones are still served/s),
-    ]);
-    await rm(endpoints.path, { recursive: true });
+  expect(await run('backup', join(folder.path, 'elsewhere'))).toEqual([
+    1,
+    expect.stringContaining('elsewhere is not below TAILRACE_BACKUP_DIR of the service'),
+  ]);
+  expect(await run('reload')).toEqual([0, expect.stringContaining('definitions reloaded: ')]);
+  service.child.kill('SIGHUP');
+  await service.waitFor(/definitions reloaded[\s\S]*definitions reloaded/);
+  await writeFile(join(endpoints.path, 'logs.all/query.sql'), 'SELECT nonsense');
+  expect(await run('reload')).toEqual([
+    1,
+    expect.stringMatching(/logs\.all.*the old ones are still served/s),
+  ]);
+  await rm(endpoints.path, { recursive: true });
 
-    expect(await run('stop')).toEqual([0, `the service (pid ${service.child.pid}) has ended\n`]);
-    expect((await service.ended).code).toBe(0);
-    expect(await run('stop')).toEqual([1, expect.stringContaining('no service runs')]);
-  },
-);
+  expect(await run('stop')).toEqual([0, `the service (pid ${service.child.pid}) has ended\n`]);
+  expect((await service.ended).code).toBe(0);
+  expect(await run('stop')).toEqual([1, expect.stringContaining('no service runs')]);
+});

@@ -3,7 +3,6 @@ import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { endLeftProcesses, startProgram } from '../support/cli.ts';
-import { ON_SERVER } from '../support/cli-engine.ts';
 import { makeCheckout } from '../support/package.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -33,7 +32,7 @@ const commands = [...page.matchAll(/^```sh\n([\s\S]*?)```$/gm)].flatMap(([, bloc
 /** The files that the page shows, each after its path. */
 const files = [...page.matchAll(/^`(endpoints\/[^`]+)`\n\n```\w+\n([\s\S]*?)```$/gm)];
 
-describe.skipIf(ON_SERVER)('the commands of docs/quickstart.md', () => {
+describe('the commands of docs/quickstart.md', () => {
   test('lead from a clone to an answer of an endpoint of one’s own', {
     timeout: TEST_MS_MAX,
   }, async () => {

@@ -3,7 +3,6 @@ import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
-import { ON_SERVER } from '../support/cli-engine.ts';
 import { get, QUERY_PATH, request } from '../support/http.ts';
 import { PRIVATE_KEY, PUBLIC_KEY, temporaryFolder } from '../support/service.ts';
 
@@ -65,8 +64,7 @@ test('what keys and events are kept in can be read by its owner alone where the 
   await chmod(open, 0o755);
   await writeFile(join(open, 'control.sqlite'), '', { mode: 0o644 }); // as a backup may have been put back
   const other = await startServe({ ...env, TAILRACE_DATA_DIR: open });
-  const ofEngine = ON_SERVER ? [] : ['engine', 'store'];
-  for (const name of ['control.sqlite', 'control.sqlite-wal', ...ofEngine])
+  for (const name of ['control.sqlite', 'control.sqlite-wal', 'engine', 'store'])
     expect([name, (await stat(join(open, name))).mode & 0o077]).toEqual([name, 0]);
   await other.stop();
 });

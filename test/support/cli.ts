@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, vi } from 'vitest';
-import { openCliEngine } from './cli-engine.ts';
+import { vi } from 'vitest';
 
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -27,23 +26,20 @@ export interface CliProcess {
 
 const CLI = join(import.meta.dirname, '../../bin/tailrace.js');
 const running = new Set<ChildProcess>();
-const engine = await openCliEngine();
-afterAll(engine.remove);
 
 /** Starts bin/tailrace.js in a process of its own. */
 export function startCli(args: readonly string[], options: CliOptions = {}): CliProcess {
   return startProgram(process.execPath, [CLI, ...args], options);
 }
 
-/** Starts any program, with no more of this process's environment than a shell would give, and the engine of the tests. */
+/** Starts any program, with no more of this process's environment than a shell would give. */
 export function startProgram(
   command: string,
   args: readonly string[],
   { env = {}, stdin, cwd }: CliOptions = {},
 ): CliProcess {
   const { PATH = '' } = process.env;
-  const ownEnv = { PATH, ...engine.envOf(env['TAILRACE_DATA_DIR']), ...env };
-  const child = spawn(command, args, { env: ownEnv, cwd });
+  const child = spawn(command, args, { env: { PATH, ...env }, cwd });
   running.add(child);
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
