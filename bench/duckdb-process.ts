@@ -1,15 +1,7 @@
 import Fastify from 'fastify';
 import type { Question } from './questions.ts';
-import { connectDuckDb, NOW_PARAMETER } from './rival/duckdb.ts';
+import { connectDuckDb, type DuckDbJob, type DuckDbStarted, NOW_PARAMETER } from './rival/duckdb.ts';
 import { windowOf } from './rival/rival.ts';
-
-export interface DuckDbJob {
-  readonly file: string;
-}
-
-export interface DuckDbStarted {
-  readonly url: string;
-}
 
 interface Route {
   readonly Params: { readonly endpoint: string };

@@ -3,7 +3,6 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance, version } from '@duckdb/node-api';
 import type { BenchData } from '../data.ts';
-import type { DuckDbJob, DuckDbStarted } from '../duckdb-process.ts';
 import { startChild } from '../load.ts';
 import { askNew, pathOf } from '../questions.ts';
 import { exportDays, type Rival } from './rival.ts';
@@ -19,6 +18,15 @@ export const NOW_PARAMETER = 'now_ms';
 
 /** Its default is most of the machine's memory; two rivals, ours and the page cache share it. */
 const MEMORY_SHARE = 1 / 4;
+
+/** What bench/duckdb-process.ts is told, and what it answers. */
+export interface DuckDbJob {
+  readonly file: string;
+}
+
+export interface DuckDbStarted {
+  readonly url: string;
+}
 
 /** Opens a file. Several processes can read it while none writes. */
 export async function connectDuckDb(file: string, mode: 'read_only' | 'read_write') {

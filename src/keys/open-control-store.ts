@@ -9,11 +9,11 @@ import { openSqliteStore } from './sqlite-store.ts';
 export const CONTROL_STALE_MS = 60_000;
 
 /**
- * Opens the store of the settings, and creates or migrates its tables.
+ * Opens the store of the settings, and creates its tables if there are none.
  *
  * @param onState called once with the failure when PostgreSQL becomes unavailable, and once without when it is
  * available again
- * @throws InputError if it cannot be used, or was written by a newer version; TransientError if that may pass
+ * @throws InputError if it cannot be used, or was written by another version; TransientError if that may pass
  */
 export async function openControlStore(
   { dataDir, controlUrl }: Pick<Config, 'dataDir' | 'controlUrl'>,

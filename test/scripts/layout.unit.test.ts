@@ -15,20 +15,6 @@ const imports = new Map(
   }),
 );
 
-test('no file imports itself, however many files are in between', () => {
-  const done = new Set<string>();
-  const cycles: string[] = [];
-  function visit(file: string, path: readonly string[]): void {
-    const at = path.indexOf(file);
-    if (at !== -1) cycles.push([...path.slice(at), file].join(' → '));
-    if (at !== -1 || done.has(file)) return;
-    for (const next of imports.get(file) ?? []) visit(next, [...path, file]);
-    done.add(file);
-  }
-  for (const file of files) visit(file, []);
-  expect(cycles).toEqual([]);
-});
-
 /** Returns the packages that a file loads at once, by itself or by what it imports. */
 function findPackages(entry: string): string[] {
   const loaded = new Set<string>();
