@@ -37,13 +37,15 @@ export interface JsonPlace {
   readonly column: number;
 }
 
-const SPACE = /[ \t\r\n]*/y;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON allows none of them within a text
 const TEXT = /"[^"\\\0-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\0-\x1f]*)*"/;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])/;
-const SCALAR = new RegExp(`${TEXT.source}|${NUMBER.source}|(?:true|false|null)(?!\\w)`, 'y');
-
-type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | 'more' | 'end';
+const TOKEN = new RegExp(
+  String.raw`([ \t\r\n]*)(${TEXT.source}|${NUMBER.source}|(?:true|false|null)(?!\w)|[{}[\]:,])?`,
+  'y',
+);
+/** The kinds of tokens that begin a value: text, number or word, object, list. */
+const VALUE = '"0{[';
 
 /**
  * Finds the first character that no JSON text could have there; `undefined` if the text is JSON. `JSON.parse` names the
@@ -51,61 +53,32 @@ type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | 'more' | '
  */
 export function findJsonFault(text: string): JsonPlace | undefined {
   const open: string[] = [];
-  let expected: Expected = 'value';
+  let allowed = VALUE; // the kinds of tokens that may follow
   let at = 0;
-  const read = (pattern: RegExp) => {
-    pattern.lastIndex = at;
-    const [found = ''] = pattern.exec(text) ?? [];
-    at += found.length;
-    return found;
-  };
   for (;;) {
-    read(SPACE);
-    const mark = text[at] ?? '';
-    if (mark === '') return expected === 'end' ? undefined : placeOf(text, at);
-    const next = step({ mark, expected, open }, () => read(SCALAR));
-    if (next === undefined) return placeOf(text, at);
-    if ('{}[]:,'.includes(mark)) at++;
-    expected = next;
+    TOKEN.lastIndex = at;
+    const [, space = '', token = ''] = TOKEN.exec(text) ?? [];
+    at += space.length;
+    if (at === text.length) return allowed === '' ? undefined : placeOf(text, at);
+    const kind = /^[\w-]/.test(token) ? '0' : token.charAt(0);
+    if (token === '' || !allowed.includes(kind)) return placeOf(text, at);
+    at += token.length;
+    const isName = kind === '"' && !allowed.includes('{');
+    allowed = isName ? ':' : allowedAfter(kind, open);
   }
 }
 
-/** What may stand in each place besides texts, numbers and the three words. */
-const MARKS: Readonly<Record<Expected, string>> = {
-  value: '{[',
-  'value or ]': '{[]',
-  name: '',
-  'name or }': '}',
-  ':': ':',
-  more: ',}]',
-  end: '',
-};
-
-interface State {
-  readonly mark: string;
-  readonly expected: Expected;
-  /** The brackets that are open at this place. */
-  readonly open: string[];
-}
-
-/** @returns what is expected after the next token; `undefined` if it may not stand here */
-function step({ mark, expected, open }: State, readScalar: () => string): Expected | undefined {
-  if (MARKS[expected].includes(mark)) return passMark(mark, open);
-  if (expected.startsWith('name')) return mark === '"' && readScalar() !== '' ? ':' : undefined;
-  return expected.startsWith('value') && readScalar() !== '' ? afterValue(open) : undefined;
-}
-
-function passMark(mark: string, open: string[]): Expected | undefined {
-  if (mark === ':') return 'value';
-  if (mark === ',') return open.at(-1) === '{' ? 'name' : 'value';
-  if (mark === '}' || mark === ']')
-    return open.pop() === (mark === '}' ? '{' : '[') ? afterValue(open) : undefined;
-  open.push(mark);
-  return mark === '{' ? 'name or }' : 'value or ]';
-}
-
-function afterValue(open: readonly string[]): Expected {
-  return open.length === 0 ? 'end' : 'more';
+/** @param open the brackets that are open before the token, then those after it */
+function allowedAfter(kind: string, open: string[]): string {
+  if (kind === '{' || kind === '[') open.push(kind);
+  if (kind === '}' || kind === ']') open.pop();
+  const inside = open.at(-1);
+  if (kind === '{') return '"}';
+  if (kind === '[') return `${VALUE}]`;
+  if (kind === ':') return VALUE;
+  if (kind === ',') return inside === '{' ? '"' : VALUE;
+  if (inside === undefined) return '';
+  return inside === '{' ? ',}' : ',]';
 }
 
 function placeOf(text: string, position: number): JsonPlace {
