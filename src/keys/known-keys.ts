@@ -181,7 +181,6 @@ export function createTally(store: ControlStore) {
   async function flush(): Promise<void> {
     const used = [...lastUsed].slice(0, USED_PER_FLUSH_MAX);
     const taken = counts;
-    if (used.length === 0 && taken.size === 0) return;
     counts = new Map();
     try {
       await store.noteUses(used);

@@ -173,17 +173,10 @@ function createRatesOf({ ratePerSecond }: AdmitOptions['limits']) {
   };
 }
 
-/**
- * Returns the rate to describe: the one that rejects, else the one that leaves less; of equals the last, which is the
- * key's.
- */
+/** Returns the rate to describe: the one that rejects, else the one that leaves less; of equals the last, the key's. */
 function findTightest(all: readonly Limited[]): Limited {
-  const [first, ...others] = all;
-  if (first === undefined) throw new Error('there is no rate');
-  return others.reduce((tightest, next) => {
-    if (!tightest.standing.passed || !next.standing.passed) return tightest.standing.passed ? next : tightest;
-    return tightest.standing.remaining < next.standing.remaining ? tightest : next;
-  }, first);
+  const rejecting = all.find(({ standing }) => !standing.passed);
+  return rejecting ?? all.reduce((a, b) => (a.standing.remaining < b.standing.remaining ? a : b));
 }
 
 // Beyond it the least recently used key is dropped, which fills its bucket. About 2 MB.

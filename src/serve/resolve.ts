@@ -198,21 +198,17 @@ const DIRECTIVE =
  * @param header Node joins the lines of a repeated header by commas
  */
 export function parseCacheControl(header: string): CacheDirectives {
-  let maxAgeSeconds = Number.POSITIVE_INFINITY;
+  let maxAgeSeconds: number | undefined;
   const names = new Set<string>();
   for (const [, name = '', quoted, token] of header.matchAll(DIRECTIVE)) {
     names.add(name.toLowerCase());
     const value = quoted ?? token ?? '';
     if (name.toLowerCase() === 'max-age' && /^\d+$/.test(value))
-      maxAgeSeconds = Math.min(maxAgeSeconds, Number(value));
+      maxAgeSeconds = Math.min(maxAgeSeconds ?? Number.POSITIVE_INFINITY, Number(value));
   }
   const noStore = names.has('no-store');
   if (noStore || names.has('no-cache')) maxAgeSeconds = 0;
-  return {
-    maxAgeSeconds: maxAgeSeconds === Number.POSITIVE_INFINITY ? undefined : maxAgeSeconds,
-    noStore,
-    onlyIfCached: names.has('only-if-cached'),
-  };
+  return { maxAgeSeconds, noStore, onlyIfCached: names.has('only-if-cached') };
 }
 
 /** Content-Encodings of a response, best first. */

@@ -23,15 +23,10 @@ const IDLE_MS_MAX = 8 * 3_600_000;
  * @param localKey the key of the commands on this machine
  */
 export async function openKeys(
-  {
-    config,
-    logger,
-    now,
-    startTask,
-    opened,
-  }: Pick<Context, 'config' | 'logger' | 'now' | 'startTask' | 'opened'>,
+  context: Pick<Context, 'config' | 'logger' | 'now' | 'startTask' | 'opened'>,
   localKey: string | undefined,
 ): Promise<Pick<Context, 'control' | 'keyring' | 'secret'>> {
+  const { config, logger, now, startTask, opened } = context;
   const control = await openControlStore(config, (failure) => {
     if (failure === undefined) logger.info('the control store is available again');
     else logger.error({ err: failure }, 'the control store is unavailable: keys cannot be read or changed');

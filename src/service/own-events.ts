@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isManaged, type Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Committer } from '../ingest/committer.ts';
@@ -104,7 +104,7 @@ function toToken({ after, until, entries }: AuditBatch): string {
 }
 
 function hashOf(values: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(values)).digest('hex').slice(0, 32);
+  return hash('sha256', JSON.stringify(values)).slice(0, 32);
 }
 
 /** Returns the names of the keys that entries are about, or that acted. */
