@@ -103,15 +103,9 @@ function rejectToken({ token }: Caller): void {
 function toSessionView(record: SessionRecord, current?: string): Session {
   const { id, owner, name, claims, createdMs, seenMs, expiresMs, address, agent } = record;
   return {
-    ...{
-      id,
-      owner,
-      name,
-      address,
-      agent,
-      kind: claims === undefined ? 'key' : 'person',
-      current: id === current,
-    },
+    ...{ id, owner, name, address, agent },
+    kind: claims === undefined ? 'key' : 'person',
+    current: id === current,
     created_at: isoTimeOrNull(createdMs),
     seen_at: isoTimeOrNull(seenMs),
     expires_at: isoTimeOrNull(expiresMs),

@@ -128,7 +128,7 @@ export function openDeletions(context: Context, { ingest, retention, rejectedEve
     holdInserts: ingest.committer.hold,
     now,
     newId: randomUUID,
-    wait,
+    wait: (ms) => delay(ms, undefined, { ref: false }), // does not keep the process from ending
     makeRoom: reserve.free,
   });
   const keep = () => reserve.keep(deletions.isRunning() ? DELETION_BYTES : undefined);
@@ -152,9 +152,4 @@ function keepProjects(
   const days = () => files.quotas.current().retentionDays;
   const run = createKeepProjects({ engine, certainMs, deletions, sources, days });
   void startTask({ name: 'project-retention', everyMs: KEEP_PROJECTS_EVERY_MS, run }).trigger();
-}
-
-/** Does not keep the process from ending. */
-async function wait(ms: number): Promise<void> {
-  await delay(ms, undefined, { ref: false });
 }
