@@ -57,10 +57,8 @@ export function parseEvent(wire: WireEvent, source: Source, rules: EventRules): 
   const rest: string[] = [];
   const own = new Map<string, string>();
   const project = projectOf(event, source, rules);
-  const messageName = event.members.some(({ name }) => name === 'event_message')
-    ? 'event_message'
-    : 'message';
-  for (const { name, text } of event.members) {
+  const messageName = event.members.some(([name]) => name === 'event_message') ? 'event_message' : 'message';
+  for (const [name, text] of event.members) {
     if (name === messageName || isOwn(name, event, project)) own.set(name, text);
     else rest.push(`${JSON.stringify(name)}:${text}`);
   }
