@@ -3,10 +3,12 @@ import type { Source } from '../definitions/source.ts';
 import { MICROS_PER_DAY } from '../lib/instant.ts';
 import type { BodyFormat, CutOptions, WireEvent } from './body-format.ts';
 import { type EventRules, parseEvent } from './event.ts';
-import { createFilterCounts, type FilterCounts, findFilter } from './filter/filter.ts';
+import { findFilter } from './filter/filter.ts';
 import { RejectedEvent } from './read-event.ts';
 import {
   createRejections,
+  type EventCounts,
+  NO_EVENTS,
   type PerEvent,
   type RejectedItem,
   type RejectedWire,
@@ -33,21 +35,12 @@ export interface BatchInput extends Partial<CutOptions> {
   readonly blockRowsMin?: number | undefined;
 }
 
-/** Events of one request that belong to one source, as rows. */
-export interface SourceRows {
+/** Events of one request that belong to one source, as rows, counted as if these were stored. */
+export interface SourceRows extends Readonly<EventCounts> {
   readonly source: Source;
   readonly rows: readonly DayRows[];
-  /** Events in `rows`. */
-  readonly accepted: number;
-  /** Accepted events that belong to no project. */
-  readonly withoutProject: number;
-  /** Accepted events in which U+FFFD stands for bytes that are not UTF-8. */
-  readonly repaired: number;
-  readonly rejected: number;
   /** What `rows` hold, by project. */
   readonly projects: ReadonlyMap<string, Amount>;
-  /** Events to which a rule of the source applied. */
-  readonly filtered: FilterCounts;
 }
 
 /** The events of one request, as rows. */
@@ -140,29 +133,25 @@ function createParts(events: number, { rules, blockRowsMin }: BatchInput) {
 function createPart(source: Source, layout: LayoutChoice | undefined) {
   const encoder = createRowEncoder(layout);
   const filter = findFilter(source);
-  const filtered = createFilterCounts();
   const amounts = createAmounts();
-  const counts = { accepted: 0, withoutProject: 0, repaired: 0, rejected: 0 };
+  const counts = { ...NO_EVENTS };
   return {
     /** @throws RejectedEvent as `parseEvent` */
     add(wire: WireEvent, rules: EventRules): void {
       const parsed = parseEvent(wire, source, rules);
-      const event = filter === undefined ? parsed : filter(parsed, filtered);
+      const event = filter === undefined ? parsed : filter(parsed, counts);
       if (event === undefined) return;
       if (rules.spent?.names.has(event.project) === true) throw new OverQuota(event.project, rules.spent);
       encoder.add(event);
       amounts.add(event);
-      counts.accepted++;
+      counts.stored++;
       if (event.project === '') counts.withoutProject++;
       if (wire.isRepaired === true) counts.repaired++;
     },
     reject(): void {
       counts.rejected++;
     },
-    finish: (): SourceRows => ({
-      ...{ source, rows: encoder.finish(), ...counts, filtered },
-      projects: amounts.projects,
-    }),
+    finish: (): SourceRows => ({ source, rows: encoder.finish(), projects: amounts.projects, ...counts }),
   };
 }
 

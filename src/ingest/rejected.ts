@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Source } from '../definitions/source.ts';
 import { createThrottle } from '../lib/task.ts';
 import type { WireEvent } from './body-format.ts';
+import { FILTER_RULES } from './filter/filter.ts';
 
 // What differs from event to event in the reasons of src/ingest: quoted names and times.
 const VARYING = /"(?:[^"\\]|\\.)*"|\d{4}-\d\d-\d\d[ T][\d:.]+Z?/g;
@@ -128,18 +129,22 @@ export function createRejectedLog(now: () => number) {
   };
 }
 
+/**
+ * What became of events. `stored`, of which `withoutProject` belong to no project, and `repaired` have U+FFFD for bytes
+ * that are not UTF-8; `drop` and `redact`: a rule of the source applied.
+ */
+export const COUNTED = ['stored', 'rejected', 'withoutProject', 'repaired', ...FILTER_RULES] as const;
+
+export type EventCounts = Record<(typeof COUNTED)[number], number>;
+
+export const NO_EVENTS: Readonly<EventCounts> = {
+  ...{ stored: 0, rejected: 0, withoutProject: 0, repaired: 0, drop: 0, redact: 0 },
+};
+
 /** The outcome of a request with events: all that were not rejected are stored. */
-export interface Received {
-  readonly stored: number;
+export interface Received extends Readonly<EventCounts> {
   /** Of rejected events, each once. */
   readonly reasons: readonly string[];
-  readonly rejected: number;
-  /** Stored events that belong to no project. */
-  readonly withoutProject: number;
-  /** See `Batch`. */
-  readonly repaired: number;
-  /** Events that `drop` of their source left out. */
-  readonly dropped: number;
 }
 
 /** The outcome of a request, with what its response says of each event. */
