@@ -1,10 +1,9 @@
 import type { Source } from '../definitions/source.ts';
-import type { Engine, RowBlocks, RowText } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import { createLanes } from '../engine/lanes.ts';
-import { columnNames } from '../engine/table.ts';
 import { TailraceError } from '../errors.ts';
 import { freeMemory } from '../lib/memory.ts';
-import { blockColumns, type DayRows, type RowLayout } from './rows.ts';
+import { type DayRows, type RowLayout, toInsert } from './rows.ts';
 
 /**
  * Group commit: the rows of concurrent requests are stored by one insert; a request gets its response when its rows are
@@ -208,25 +207,20 @@ async function send(
   group: Group,
   onCommit: CommitterOptions['onCommit'],
 ): Promise<void> {
-  const { source, token, count, done } = group;
+  const { source, token, count, done, layout, parts } = group;
   try {
     await engine.insert({
       table: source.table,
-      ...toRows(group),
+      ...toInsert(source, layout, parts),
       ...(token && { token }),
     });
-    freeMemory(group.parts); // not after a failure: the socket may still have to send them
+    freeMemory(parts); // not after a failure: the socket may still have to send them
     onCommit(source.name, count);
     done.resolve();
   } catch (error) {
     onCommit(source.name, count, error);
     done.reject(toStoreError(error));
   }
-}
-
-function toRows({ source, layout, parts }: Group): RowText | RowBlocks {
-  if (layout === 'blocks') return { format: 'blocks', columns: blockColumns(source), blocks: parts };
-  return { format: 'JSONCompactEachRow', columns: columnNames(source), bytes: Buffer.concat(parts) };
 }
 
 /** `query_failed` is a 422: the sender would blame its events and drop them. */

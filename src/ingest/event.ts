@@ -74,6 +74,10 @@ export function parseEvent(wire: WireEvent, source: Source, rules: EventRules): 
   };
 }
 
+/** Returns about how many characters an event has. */
+export const charsOf = ({ message, metadata, attributes }: Event) =>
+  message.length + metadata.length + attributes.length;
+
 /** Writes a row of the source's table in the engine's format, with its newline; columns as `tableColumns` orders them. */
 export function encodeRow(event: Event): string {
   const { id, timestamp, project, message, metadata, attributes, typed } = event;

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { parseEvent } from '../../src/ingest/event.ts';
-import { createEventWriter } from '../../src/ingest/writer.ts';
+import { insertEvents } from '../../src/ingest/writer.ts';
 import type { Core } from '../../src/service/open-core.ts';
 import { PRIVATE_KEY } from '../support/service.ts';
 
@@ -36,11 +36,7 @@ export function parseRows(text: string): Row[] {
 /** Stores events from their JSON text, as they come in on the wire. `now` in ms. */
 export async function storeLines(core: Core, sourceName: string, lines: readonly string[], now: number) {
   const source = core.registry.getSource(sourceName);
-  const writer = createEventWriter(core.engine, source);
-  for (const line of lines) {
-    await writer.add(
-      parseEvent({ text: line }, source, { now: now * 1000, eventBytesMax: 1024 * 1024, project: '' }),
-    );
-  }
-  await writer.flush();
+  const rules = { now: now * 1000, eventBytesMax: 1024 * 1024, project: '' };
+  const parsed = lines.map((text) => parseEvent({ text }, source, rules));
+  await insertEvents(core.engine, source, parsed);
 }
