@@ -43,32 +43,27 @@ type Kind = { -readonly [name in keyof Rejection]: Rejection[name] };
 export function createRejections() {
   const kinds = new Map<string, Kind>();
   // By the whole reason: thousands of events are often rejected for the same one, and a pattern takes longer than the event.
-  const seen = new Map<Source | undefined, Map<string, Kind>>();
+  const seen = new Map<string, Kind>();
 
-  function findKind(reason: string, { wire, source }: RejectedWire): Kind | undefined {
+  function findKind(source: string, reason: string, event: RejectedWire): Kind | undefined {
     const pattern = toPattern(reason);
-    const name = `${source?.name ?? ''}\0${pattern}`;
+    const name = `${source}\0${pattern}`;
     const known = kinds.get(name);
     if (known !== undefined || kinds.size >= KINDS_MAX) return known;
-    const kind: Kind = {
-      source: source?.name ?? '',
-      pattern,
-      reason: reason.slice(0, REASON_CHARS_MAX),
-      count: 0,
-      sample: sampleOf({ wire, source }),
-    };
+    const shown = reason.slice(0, REASON_CHARS_MAX);
+    const kind: Kind = { source, pattern, reason: shown, count: 0, sample: sampleOf(event) };
     kinds.set(name, kind);
     return kind;
   }
 
   return {
     add(reason: string, event: RejectedWire): void {
-      const ofSource = seen.get(event.source) ?? new Map<string, Kind>();
-      seen.set(event.source, ofSource);
-      const kind = ofSource.get(reason) ?? findKind(reason, event);
+      const source = event.source?.name ?? '';
+      const whole = `${source}\0${reason}`;
+      const kind = seen.get(whole) ?? findKind(source, reason, event);
       if (kind === undefined) return;
       kind.count++;
-      if (ofSource.size < KINDS_MAX) ofSource.set(reason, kind);
+      if (seen.size < KINDS_MAX) seen.set(whole, kind);
     },
     finish: (): Rejection[] => [...kinds.values()],
   };

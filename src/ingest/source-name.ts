@@ -7,7 +7,7 @@ import { headerOf } from '../lib/network.ts';
 import type { WireEvent } from './body-format.ts';
 import { RejectedEvent } from './read-event.ts';
 
-/** A part of a request that may name its source; a list if a name came more than once. */
+/** A part of a request that may name its source; in a query string a list if a name came more than once. */
 type Names = Readonly<Record<string, unknown>>;
 
 /**
