@@ -5,28 +5,7 @@ import { TailraceError } from '../errors.ts';
 import { freeMemory } from '../lib/memory.ts';
 import { type DayRows, type RowLayout, toInsert } from './rows.ts';
 
-/**
- * Group commit: the rows of concurrent requests are stored by one insert; a request gets its response when its rows are
- * committed.
- */
-export interface Committer {
-  /**
-   * Resolves when all rows are in the store; their bytes must not be used afterwards. Backpressure bounds the rows that
-   * wait.
-   *
-   * @throws TailraceError the engine's
-   */
-  commit(source: Source, rows: readonly DayRows[], options?: CommitOptions): Promise<void>;
-  /**
-   * Holds the queue: rows that are not being stored yet wait until `release`, which has to be called soon. May be nested.
-   *
-   * @returns resolves when nothing is being stored
-   */
-  hold(): { readonly idle: Promise<void>; readonly release: () => void };
-  /** Commits what is queued, once nothing holds it; later commits are rejected. */
-  close(): Promise<void>;
-  gauges(): { queuedBytes: number; queuedRequests: number };
-}
+export type Committer = ReturnType<typeof createCommitter>;
 
 export interface CommitOptions {
   /** Id of the caller's key, which has its turns; empty for the service itself. */
@@ -69,7 +48,11 @@ interface Group {
   isDue: boolean;
 }
 
-export function createCommitter(engine: Pick<Engine, 'insert'>, options: CommitterOptions): Committer {
+/**
+ * Group commit: the rows of concurrent requests are stored by one insert; a request gets its response when its rows are
+ * committed.
+ */
+export function createCommitter(engine: Pick<Engine, 'insert'>, options: CommitterOptions) {
   // The engine takes one insert at a time; while it runs, the other groups grow.
   const groups = new Map<string, Group>();
   // Each request with an Idempotency-Key, and each day of old events, is a separate insert, so keys take turns.
@@ -133,7 +116,13 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
   }
 
   return {
-    async commit(source, rows, commitOptions = {}) {
+    /**
+     * Resolves when all rows are in the store; their bytes must not be used afterwards. Backpressure bounds the rows that
+     * wait.
+     *
+     * @throws TailraceError the engine's
+     */
+    async commit(source: Source, rows: readonly DayRows[], commitOptions: CommitOptions = {}): Promise<void> {
       if (closed) throw new TailraceError('engine_unavailable', 'the service is shutting down');
       const bytes = rows.reduce((sum, day) => sum + day.bytes.length, 0);
       const stored = enqueue(source, rows, commitOptions).map(({ done }) => done.promise);
@@ -145,8 +134,13 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
       queued.queuedRequests--;
       for (const one of settled) if (one.status === 'rejected') throw one.reason;
     },
+    /**
+     * Holds the queue: rows that are not being stored yet wait until `release`, which has to be called soon. May be nested.
+     * `idle` resolves when nothing is being stored.
+     */
     hold: () => ({ idle: sending ?? Promise.resolve(), release: holds.add() }),
-    async close() {
+    /** Commits what is queued, once nothing holds it; later commits are rejected. */
+    async close(): Promise<void> {
       closed = true;
       for (const group of groups.values()) flushGroup(group);
       // Another hold may begin at the end of the last one, and interrupt the sending.

@@ -130,16 +130,9 @@ function hashOf(bytes: Buffer): string | Promise<string> {
   return bytes.length > HASHED_BYTES_MAX ? hashByParts(bytes, 'hex') : hash('sha256', bytes);
 }
 
-/** The write side of a service: everything between a request body and the engine. */
-export interface Ingest {
-  readonly receive: Receive;
-  readonly committer: Committer;
-  readonly backpressure: Backpressure;
-  /** Commits what is queued. */
-  close(): Promise<void>;
-}
+export type Ingest = ReturnType<typeof createIngest>;
 
-export interface IngestOptions {
+interface IngestOptions {
   readonly engine: Engine;
   /** ms since the epoch. */
   readonly now: () => number;
@@ -173,7 +166,8 @@ const THREAD_MEMORY_MB_MAX = 1_024;
 // Below, the fixed cost of an insert of blocks is more than what it saves; bench/NOTES.md has both.
 const BLOCK_ROWS_MIN = 500;
 
-export function createIngest(options: IngestOptions): Ingest {
+/** Creates the write side of a service: everything between a request body and the engine. */
+export function createIngest(options: IngestOptions) {
   const { engine, config, onOverload } = options;
   const blockRowsMin = engine.takesBlocks ? BLOCK_ROWS_MIN : undefined;
   const backpressure = createBackpressure({
@@ -207,7 +201,7 @@ export function createIngest(options: IngestOptions): Ingest {
     backpressure: {
       ...backpressure,
       // Before its body is read, too.
-      check(key, bytes) {
+      check(key: string, bytes: number): void {
         options.usage.checkKey(key);
         backpressure.check(key, bytes);
       },
@@ -215,7 +209,8 @@ export function createIngest(options: IngestOptions): Ingest {
         return backpressure.waitMs;
       },
     },
-    async close() {
+    /** Commits what is queued. */
+    async close(): Promise<void> {
       await decoder.close();
       await committer.close();
     },
