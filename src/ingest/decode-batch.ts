@@ -4,16 +4,7 @@ import { MICROS_PER_DAY } from '../lib/instant.ts';
 import type { BodyFormat, CutOptions, WireEvent } from './body-format.ts';
 import { type EventRules, parseEvent } from './event.ts';
 import { findFilter } from './filter/filter.ts';
-import { RejectedEvent } from './read-event.ts';
-import {
-  createRejections,
-  type EventCounts,
-  NO_EVENTS,
-  type PerEvent,
-  type RejectedItem,
-  type RejectedWire,
-  type Rejection,
-} from './rejected.ts';
+import { createRejections, type EventCounts, NO_EVENTS, type PerEvent, type Rejections } from './rejected.ts';
 import { blockColumns, createRowEncoder, type DayRows, type LayoutChoice } from './rows.ts';
 import { chooseSource, getSourceOfBody } from './source-name.ts';
 import type { Amount } from './usage/quota.ts';
@@ -44,19 +35,10 @@ export interface SourceRows extends Readonly<EventCounts> {
 }
 
 /** The events of one request, as rows. */
-export interface Batch extends PerEvent {
+export interface Batch extends PerEvent, Rejections {
   /** Each source once; none if the body has no events that any source accepts. */
   readonly parts: readonly SourceRows[];
-  /** Rejected events, those that no source accepts included. */
-  readonly rejected: number;
-  /** The same by source and reason, at most `KINDS_MAX` of them. */
-  readonly rejections: readonly Rejection[];
-  /** Whether no event is left, and some were rejected only since their project has spent its quota. */
-  readonly isOverQuota: boolean;
 }
-
-// As many events as `tailrace load --url` sends in one request, so that it can report the reason of each.
-export const REASONS_MAX = 1_000;
 
 /**
  * Decodes a request body by the rules of docs/ingest.md: each event becomes a row, or a reason why it is rejected.
@@ -71,7 +53,7 @@ export function decodeBatch(input: BatchInput): Batch {
   const parts = createParts(count, input);
   if (named !== undefined) parts.of(named); // even without events: the response names it
   const echoes: string[] = [];
-  const failed = createRejectedItems();
+  const rejections = createRejections();
   let at = 0;
   for (const wire of events) {
     if (wire.echo !== undefined) echoes.push(wire.echo);
@@ -80,39 +62,13 @@ export function decodeBatch(input: BatchInput): Batch {
       to ??= chooseSource(candidates, { protocol, wire });
       parts.of(to).add(wire, rules);
     } catch (error) {
-      failed.add(at, error, { wire, source: to });
+      rejections.add(at, error, { wire, source: to });
       if (to !== undefined) parts.of(to).reject();
     }
     at++;
   }
-  const found = { parts: parts.finish(), ...failed.finish(at) };
+  const found = { parts: parts.finish(), ...rejections.finish(at) };
   return echoes.length > 0 ? { ...found, echoes } : found;
-}
-
-/** Collects the events that are rejected. */
-function createRejectedItems() {
-  const rejectedItems: RejectedItem[] = [];
-  const rejections = createRejections();
-  let rejected = 0;
-  let overQuota = 0;
-  return {
-    /** @throws the error if it is none of an event */
-    add(at: number, error: unknown, event: RejectedWire): void {
-      if (!(error instanceof RejectedEvent)) throw error;
-      rejected++;
-      rejections.add(error.message, event);
-      const isOverQuota = error instanceof OverQuota;
-      if (isOverQuota) overQuota++;
-      if (rejectedItems.length < REASONS_MAX || event.wire.echo !== undefined)
-        rejectedItems.push({ at, reason: error.message, ...(isOverQuota && { isOverQuota }) });
-    },
-    finish: (events: number) => ({
-      rejectedItems,
-      rejected,
-      rejections: rejections.finish(),
-      isOverQuota: overQuota > 0 && rejected === events,
-    }),
-  };
 }
 
 /** Collects the rows of each source. @param events of the whole body, from which the layout is chosen */

@@ -9,12 +9,13 @@ import { MICROS_PER_MS } from '../lib/instant.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import { type Backpressure, createBackpressure, type Overload } from './backpressure.ts';
 import { type CommitOptions, type Committer, createCommitter } from './committer.ts';
-import { type Batch, type BatchInput, REASONS_MAX, type SourceRows } from './decode-batch.ts';
+import type { Batch, BatchInput, SourceRows } from './decode-batch.ts';
 import { createDecoder, type Decoder } from './decoder.ts';
 import {
   COUNTED,
   type EventCounts,
   NO_EVENTS,
+  REASONS_MAX,
   type Receipt,
   type Received,
   type Rejection,

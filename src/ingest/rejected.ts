@@ -3,6 +3,8 @@ import type { Source } from '../definitions/source.ts';
 import { createThrottle } from '../lib/task.ts';
 import type { WireEvent } from './body-format.ts';
 import { FILTER_RULES } from './filter/filter.ts';
+import { RejectedEvent } from './read-event.ts';
+import { OverQuota } from './usage/usage.ts';
 
 // What differs from event to event in the reasons of src/ingest: quoted names and times.
 const VARYING = /"(?:[^"\\]|\\.)*"|\d{4}-\d\d-\d\d[ T][\d:.]+Z?/g;
@@ -31,6 +33,18 @@ export interface RejectedWire {
   readonly source: Source | undefined;
 }
 
+/** The rejected events of one request. */
+export interface Rejections extends Pick<PerEvent, 'rejectedItems'> {
+  /** Those that no source accepts included. */
+  readonly rejected: number;
+  /** By source and reason, at most `KINDS_MAX` of them. */
+  readonly rejections: readonly Rejection[];
+  /** Whether no event is left, and some were rejected only since their project has spent its quota. */
+  readonly isOverQuota: boolean;
+}
+
+// As many events as `tailrace load` sends in one request, so that it can report the reason of each.
+export const REASONS_MAX = 1_000;
 // Kinds of one request: a body with more differs in every event, and its last kinds say nothing new.
 const KINDS_MAX = 50;
 /** A longer event is cut. */
@@ -39,8 +53,11 @@ const REASON_CHARS_MAX = 500;
 
 type Kind = { -readonly [name in keyof Rejection]: Rejection[name] };
 
-/** Collects the rejected events of a request by source and reason. */
+/** Collects the rejected events of a request. */
 export function createRejections() {
+  const rejectedItems: RejectedItem[] = [];
+  let rejected = 0;
+  let overQuota = 0;
   const kinds = new Map<string, Kind>();
   // By the whole reason: thousands of events are often rejected for the same one, and a pattern takes longer than the event.
   const seen = new Map<string, Kind>();
@@ -56,16 +73,34 @@ export function createRejections() {
     return kind;
   }
 
+  function count(reason: string, event: RejectedWire): void {
+    const source = event.source?.name ?? '';
+    const whole = `${source}\0${reason}`;
+    const kind = seen.get(whole) ?? findKind(source, reason, event);
+    if (kind === undefined) return;
+    kind.count++;
+    if (seen.size < KINDS_MAX) seen.set(whole, kind);
+  }
+
   return {
-    add(reason: string, event: RejectedWire): void {
-      const source = event.source?.name ?? '';
-      const whole = `${source}\0${reason}`;
-      const kind = seen.get(whole) ?? findKind(source, reason, event);
-      if (kind === undefined) return;
-      kind.count++;
-      if (seen.size < KINDS_MAX) seen.set(whole, kind);
+    /** @throws the error if it is none of an event */
+    add(at: number, error: unknown, event: RejectedWire): void {
+      if (!(error instanceof RejectedEvent)) throw error;
+      const { message: reason } = error;
+      rejected++;
+      count(reason, event);
+      const isOverQuota = error instanceof OverQuota;
+      if (isOverQuota) overQuota++;
+      if (rejectedItems.length < REASONS_MAX || event.wire.echo !== undefined)
+        rejectedItems.push({ at, reason, ...(isOverQuota && { isOverQuota }) });
     },
-    finish: (): Rejection[] => [...kinds.values()],
+    /** @param events of the whole request */
+    finish: (events: number): Rejections => ({
+      rejectedItems,
+      rejected,
+      rejections: [...kinds.values()],
+      isOverQuota: overQuota > 0 && rejected === events,
+    }),
   };
 }
 
