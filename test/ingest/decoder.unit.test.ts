@@ -109,11 +109,14 @@ describe('a body that is decoded on the thread', () => {
 describe('nesting deeper than the stack allows', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   const good = '{"message":"a"}';
+  const value = `${'{"kvlistValue":{"values":[{"key":"a","value":'.repeat(10_000)}{}${'}]}}'.repeat(10_000)}`;
+  const records = `[{"attributes":[{"key":"a","value":${value}}]},{}]`;
 
   test.each<[BodyFormat, string]>([
     ['json', `[{"metadata":${deep}},${good}]`],
     ['ndjson', `{"metadata":${deep}}\n${good}`],
     ['loki-json', `{"streams":[{"stream":{},"values":[["${NOW_MS}","a",{"a":${deep}}],["${NOW_MS}","b"]]}]}`],
+    ['otlp-json', `{"resourceLogs":[{"scopeLogs":[{"logRecords":${records}}]}]}`],
     ['elasticsearch-bulk', `{"create":{}}\n{"a":${deep}}\n{"create":{}}\n${good}`],
   ])('rejects its event, and no other: %s', async (format, body) => {
     const { rejected, parts } = await decode(open(), [body, format]);
