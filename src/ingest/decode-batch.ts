@@ -12,7 +12,7 @@ import { createAmounts, OverQuota } from './usage/usage.ts';
 import { cutEvents } from './wire-events.ts';
 
 /** A request body with everything that decoding needs, so that any thread can decode it. */
-export interface BatchInput extends Partial<CutOptions> {
+export interface BatchInput extends CutOptions {
   readonly bytes: Buffer;
   readonly format: BodyFormat;
   /** The source that the request names; `undefined` leaves it to each event by `protocol`, else to a member of the body. */
@@ -47,8 +47,7 @@ export interface Batch extends PerEvent, Rejections {
  */
 export function decodeBatch(input: BatchInput): Batch {
   const { bytes, format, source, candidates, protocol, rules } = input;
-  const { index, decodedBytesMax = Number.POSITIVE_INFINITY, charsMax } = input;
-  const { events, count, fields } = cutEvents(bytes, format, { index, decodedBytesMax, charsMax });
+  const { events, count, fields } = cutEvents(bytes, format, input);
   const named = source ?? (protocol === undefined ? getSourceOfBody(candidates, fields) : undefined);
   const parts = createParts(count, input);
   if (named !== undefined) parts.of(named); // even without events: the response names it
