@@ -60,9 +60,8 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
   const queued = { queuedBytes: 0, queuedRequests: 0 };
   let sending: Promise<void> | undefined;
   let closed = false;
-  const holds = createHolds(() => {
-    if (due.size > 0) startSending();
-  });
+  let holds = 0;
+  let released = Promise.withResolvers<void>();
 
   /**
    * `sendDue` starts only if a group is due: otherwise it would end before `sending` is assigned, and would look
@@ -76,7 +75,7 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
   }
 
   function startSending(): void {
-    if (!holds.areHeld()) sending ??= sendDue();
+    if (holds === 0) sending ??= sendDue();
   }
 
   async function sendDue(): Promise<void> {
@@ -86,7 +85,7 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
   }
 
   function takeDue(): Group | undefined {
-    if (holds.areHeld()) return undefined;
+    if (holds > 0) return undefined;
     const group = due.shift(() => true)?.waiter;
     if (group !== undefined) groups.delete(group.name);
     return group;
@@ -138,48 +137,33 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
      * Holds the queue: rows that are not being stored yet wait until `release`, which has to be called soon. May be nested.
      * `idle` resolves when nothing is being stored.
      */
-    hold: () => ({ idle: sending ?? Promise.resolve(), release: holds.add() }),
+    hold() {
+      if (holds++ === 0) released = Promise.withResolvers();
+      let isHeld = true;
+      const release = () => {
+        if (!isHeld) return;
+        isHeld = false;
+        if (--holds > 0) return;
+        if (due.size > 0) startSending();
+        released.resolve();
+      };
+      return { idle: sending ?? Promise.resolve(), release };
+    },
     /** Commits what is queued, once nothing holds it; later commits are rejected. */
     async close(): Promise<void> {
       closed = true;
       for (const group of groups.values()) flushGroup(group);
       // Another hold may begin at the end of the last one, and interrupt the sending.
-      while (holds.areHeld() || sending !== undefined) await Promise.all([holds.released(), sending]);
+      while (holds > 0 || sending !== undefined) await (holds > 0 ? released.promise : sending);
     },
     gauges: () => ({ ...queued }),
-  };
-}
-
-/** @param onReleased called when the last hold is released */
-function createHolds(onReleased: () => void) {
-  const holds = new Set<PromiseWithResolvers<void>>();
-  return {
-    areHeld: () => holds.size > 0,
-    /** Resolves when those of now are released. */
-    released: () => Promise.all(Array.from(holds, ({ promise }) => promise)),
-    /** @returns releases it; idempotent */
-    add: () => {
-      const hold = Promise.withResolvers<void>();
-      holds.add(hold);
-      return () => {
-        if (holds.delete(hold) && holds.size === 0) onReleased();
-        hold.resolve();
-      };
-    },
   };
 }
 
 function createGroup(name: string, to: Pick<Group, 'source' | 'layout' | 'token'>): Group {
   const done = Promise.withResolvers<void>();
   done.promise.catch(() => {}); // each request that waits for it handles the rejection
-  const own = {
-    parts: [],
-    keys: new Set<string>(),
-    count: 0,
-    bytes: 0,
-    isDue: false,
-  };
-  return { name, ...to, done, ...own };
+  return { name, ...to, done, parts: [], keys: new Set(), count: 0, bytes: 0, isDue: false };
 }
 
 /** Calls `flush` when the group has waited long enough for others. */

@@ -58,7 +58,7 @@ export function decodeBatch(input: BatchInput): Batch {
     if (wire.echo !== undefined) echoes.push(wire.echo);
     let to: Source | undefined = named;
     try {
-      to ??= chooseSource(candidates, { protocol, wire });
+      to ??= chooseSource(candidates, protocol, wire);
       parts.of(to).add(wire, rules);
     } catch (error) {
       rejections.add(at, error, { wire, source: to });

@@ -76,15 +76,9 @@ function findGeneral(candidates: readonly Source[]): Source | undefined {
  */
 export function chooseSource(
   candidates: readonly Source[],
-  {
-    protocol,
-    wire,
-  }: {
-    readonly protocol: AcceptedProtocol | undefined;
-    readonly wire: WireEvent;
-  },
+  protocol: AcceptedProtocol | undefined,
+  { labels = {} }: WireEvent,
 ): Source {
-  const { labels = {} } = wire;
   const source =
     candidates.find((one) =>
       one.accepts?.some((rule) => rule.protocol === protocol && accepts(rule, labels)),
