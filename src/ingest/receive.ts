@@ -77,11 +77,11 @@ function createReceiver(options: ReceiverOptions): Receive {
 
   async function store(batch: Batch, how: StoreOptions): Promise<Received> {
     const { parts, rejectedItems, rejected, rejections } = batch;
+    await settleAll(parts.map((part) => storePart(part, how)));
     const sum = (name: keyof EventCounts) => parts.reduce((total, part) => total + part[name], 0);
     onCounted(GENERAL_SOURCE, { ...NO_EVENTS, rejected: rejected - sum('rejected') }); // those that no source accepts
     const sender = { keyId: how.key, pinnedProject: how.pinnedProject };
     if (rejections.length > 0) options.onRejected(rejections, sender);
-    await settleAll(parts.map((part) => storePart(part, how)));
     const counts = Object.fromEntries(COUNTED.map((name) => [name, sum(name)])) as EventCounts; // each of them
     const reasons = rejectedItems.slice(0, REASONS_MAX).map(({ at, reason }) => `event ${at + 1}: ${reason}`);
     return { ...counts, rejected, reasons };
