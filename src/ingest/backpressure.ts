@@ -1,29 +1,7 @@
 import { diskIsFull, isDiskFull } from '../engine/failure.ts';
 import { TailraceError } from '../errors.ts';
 
-/** Rejects requests with events that would wait too long, before they cost anything. */
-export interface Backpressure {
-  /**
-   * To be called before a body is read.
-   *
-   * @param key id of the caller's key
-   * @param bytes of the body, as far as they are known
-   * @throws TailraceError `overloaded` if the request would wait for more than `waitMsMax`, or if as many bytes wait as may,
-   *   in all or of the key
-   */
-  check(key: string, bytes: number): void;
-  /**
-   * Runs `work`, which stores a body that was read; meanwhile its bytes count as waiting.
-   *
-   * @throws TailraceError as `check`, before `work` is called, but only beyond `READ_TIMES` times the wait; what `work`
-   *   throws
-   */
-  run<T>(key: string, bytes: number, work: () => Promise<T>): Promise<T>;
-  /** Runs an insert; one that takes far too long says that the engine stands still. */
-  watch<T>(insert: () => Promise<T>): Promise<T>;
-  /** How long the last of all the requests will wait, ms. */
-  readonly waitMs: number;
-}
+export type Backpressure = ReturnType<typeof createBackpressure>;
 
 /** Why a request with events was rejected for now. */
 export const OVERLOADS = ['wait', 'engine', 'backlog', 'share'] as const;
@@ -52,10 +30,11 @@ const RETRY_SECONDS_MAX = 30;
 const TIMES_FREE = 3;
 
 /**
- * Estimates how long a request would wait: the bytes that are served before it, divided by the rate at which bytes were
- * stored while there was enough to do. Keys take turns, so a key waits for no more bytes of another than it has itself.
+ * Rejects requests with events that would wait too long, before they cost anything. The wait is the bytes that are served
+ * before a request, divided by the rate at which bytes were stored while there was enough to do. Keys take turns, so a key
+ * waits for no more bytes of another than it has itself.
  */
-export function createBackpressure(options: BackpressureOptions): Backpressure {
+export function createBackpressure(options: BackpressureOptions) {
   const { waitMsMax, bytesMax, now, onOverload } = options;
   const rate = createServiceRate(now);
   const waiting = new Map<string, number>();
@@ -105,8 +84,22 @@ export function createBackpressure(options: BackpressureOptions): Backpressure {
   }
 
   return {
-    check: (key, bytes) => check(key, bytes),
-    async run(key, bytes, work) {
+    /**
+     * To be called before a body is read.
+     *
+     * @param key id of the caller's key
+     * @param bytes of the body, as far as they are known
+     * @throws TailraceError `overloaded` if the request would wait for more than `waitMsMax`, or if as many bytes wait as
+     *   may, in all or of the key
+     */
+    check: (key: string, bytes: number) => check(key, bytes),
+    /**
+     * Runs `work`, which stores a body that was read; meanwhile its bytes count as waiting.
+     *
+     * @throws TailraceError as `check`, before `work` is called, but only beyond `READ_TIMES` times the wait; what `work`
+     *   throws
+     */
+    async run<T>(key: string, bytes: number, work: () => Promise<T>): Promise<T> {
       check(key, bytes, READ_TIMES * waitMsMax);
       change(key, bytes);
       try {
@@ -117,7 +110,8 @@ export function createBackpressure(options: BackpressureOptions): Backpressure {
         change(key, -bytes);
       }
     },
-    async watch(insert) {
+    /** Runs an insert; one that takes far too long says that the engine stands still. */
+    async watch<T>(insert: () => Promise<T>): Promise<T> {
       insertAtMs = now();
       try {
         return await insert();
@@ -125,20 +119,11 @@ export function createBackpressure(options: BackpressureOptions): Backpressure {
         insertAtMs = undefined;
       }
     },
-    get waitMs() {
+    /** How long the last of all the requests will wait, ms. */
+    get waitMs(): number {
       return estimate(all);
     },
   };
-}
-
-/** How many bytes of request bodies the service stores in a millisecond, measured only while it has enough to do. */
-interface ServiceRate {
-  /** Says whether there is enough to do from now on. */
-  setBusy(isBusy: boolean): void;
-  /** Counts the bytes of a request that is stored, and the time since the last one. */
-  stored(bytes: number): void;
-  /** Bytes in a millisecond; infinite as long as it is unknown: nothing may be rejected by a guess. */
-  readonly bytesPerMs: number;
 }
 
 // Long enough for some inserts of the largest group, short enough to follow the machine.
@@ -149,12 +134,13 @@ const FORGET_MS = 60_000;
 const KNOWN_MS = 1_000;
 
 /**
- * Exponentially weighted bytes and busy time; their ratio is the rate. Time counts when a request is stored, and
- * `AVERAGE_MS` of it at most: an engine that stands still for a minute must not make everything that follows look slow.
+ * Measures how many bytes of request bodies the service stores in a millisecond while it has enough to do: the ratio of
+ * exponentially weighted bytes and busy time. Time counts when a request is stored, and `AVERAGE_MS` of it at most: an
+ * engine that stands still for a minute must not make everything that follows look slow.
  *
  * @param now monotonic, ms
  */
-function createServiceRate(now: () => number): ServiceRate {
+function createServiceRate(now: () => number) {
   let bytes = 0;
   let busyMs = 0;
   let isBusy = false;
@@ -166,14 +152,16 @@ function createServiceRate(now: () => number): ServiceRate {
   }
 
   return {
-    setBusy(next) {
+    /** Says whether there is enough to do from now on. */
+    setBusy(next: boolean): void {
       if (next && !isBusy) {
         weigh(Math.exp((countedMs - now()) / FORGET_MS));
         countedMs = now();
       }
       isBusy = next;
     },
-    stored(more) {
+    /** Counts the bytes of a request that is stored, and the time since the last one. */
+    stored(more: number): void {
       if (!isBusy) return;
       const passed = Math.min(now() - countedMs, AVERAGE_MS) / AVERAGE_MS;
       const kept = Math.exp(-passed);
@@ -183,23 +171,16 @@ function createServiceRate(now: () => number): ServiceRate {
       bytes += passed > 0 ? (more * (1 - kept)) / passed : more;
       countedMs = now();
     },
-    get bytesPerMs() {
+    /** Infinite as long as it is unknown: nothing may be rejected by a guess. */
+    get bytesPerMs(): number {
       return busyMs < KNOWN_MS ? Number.POSITIVE_INFINITY : bytes / busyMs;
     },
   };
 }
 
-/** Whether events can be stored, for those who operate the service. A full disk stops events, not queries. */
-export interface StoringWatch {
-  /** @param error why rows were not stored; left out if they were */
-  committed(error?: unknown): void;
-  /** @throws TailraceError if the rest of the disk is not for events */
-  requireRoom(): void;
-  /** Returns why nothing can be stored now; `undefined` if events can be stored. */
-  findProblem(): Promise<string | undefined>;
-}
+export type StoringWatch = ReturnType<typeof createStoringWatch>;
 
-export interface StoringWatchOptions {
+interface StoringWatchOptions {
   /** Free bytes on the disk of the data directory; `undefined` if unknown. */
   readonly readFreeBytes: () => Promise<number | undefined>;
   /** See `Reserve`. */
@@ -214,17 +195,21 @@ const FREE_BYTES_MIN = 1024 * 1024;
 // succeeds.
 const FULL_FOR_MS = 60_000;
 
-export function createStoringWatch({ readFreeBytes, isSpent, now }: StoringWatchOptions): StoringWatch {
+/** Says whether events can be stored, for those who operate the service. A full disk stops events, not queries. */
+export function createStoringWatch({ readFreeBytes, isSpent, now }: StoringWatchOptions) {
   let fullAtMs = Number.NEGATIVE_INFINITY;
   return {
-    committed(error) {
+    /** @param error why rows were not stored; left out if they were */
+    committed(error?: unknown): void {
       if (error === undefined) fullAtMs = Number.NEGATIVE_INFINITY;
       else if (isDiskFull(error)) fullAtMs = now();
     },
-    requireRoom() {
+    /** @throws TailraceError if the rest of the disk is not for events */
+    requireRoom(): void {
       if (isSpent()) throw diskIsFull();
     },
-    async findProblem() {
+    /** Returns why nothing can be stored now; `undefined` if events can be stored. */
+    async findProblem(): Promise<string | undefined> {
       const freeBytes = await readFreeBytes();
       const isReserved = isSpent();
       if (freeBytes !== undefined && (freeBytes < FREE_BYTES_MIN || isReserved))

@@ -83,7 +83,7 @@ export interface CutOptions {
   /** The index that the path of the request names. */
   readonly index?: string | undefined;
   /** Longest body after decompression, for formats that are compressed by themselves. */
-  readonly decodedBytesMax: number;
+  readonly decodedBytesMax?: number | undefined;
   /** Most characters of all events together; those of the largest body by default. */
   readonly charsMax?: number | undefined;
 }

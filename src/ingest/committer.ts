@@ -1,33 +1,11 @@
 import type { Source } from '../definitions/source.ts';
-import type { Engine, RowBlocks, RowText } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import { createLanes } from '../engine/lanes.ts';
-import { columnNames } from '../engine/table.ts';
 import { TailraceError } from '../errors.ts';
 import { freeMemory } from '../lib/memory.ts';
-import { blockColumns, type DayRows, type RowLayout } from './rows.ts';
+import { type DayRows, type RowLayout, toInsert } from './rows.ts';
 
-/**
- * Group commit: the rows of concurrent requests are stored by one insert; a request gets its response when its rows are
- * committed.
- */
-export interface Committer {
-  /**
-   * Resolves when all rows are in the store; their bytes must not be used afterwards. Backpressure bounds the rows that
-   * wait.
-   *
-   * @throws TailraceError the engine's
-   */
-  commit(source: Source, rows: readonly DayRows[], options?: CommitOptions): Promise<void>;
-  /**
-   * Holds the queue: rows that are not being stored yet wait until `release`, which has to be called soon. May be nested.
-   *
-   * @returns resolves when nothing is being stored
-   */
-  hold(): { readonly idle: Promise<void>; readonly release: () => void };
-  /** Commits what is queued, once nothing holds it; later commits are rejected. */
-  close(): Promise<void>;
-  gauges(): { queuedBytes: number; queuedRequests: number };
-}
+export type Committer = ReturnType<typeof createCommitter>;
 
 export interface CommitOptions {
   /** Id of the caller's key, which has its turns; empty for the service itself. */
@@ -70,7 +48,11 @@ interface Group {
   isDue: boolean;
 }
 
-export function createCommitter(engine: Pick<Engine, 'insert'>, options: CommitterOptions): Committer {
+/**
+ * Group commit: the rows of concurrent requests are stored by one insert; a request gets its response when its rows are
+ * committed.
+ */
+export function createCommitter(engine: Pick<Engine, 'insert'>, options: CommitterOptions) {
   // The engine takes one insert at a time; while it runs, the other groups grow.
   const groups = new Map<string, Group>();
   // Each request with an Idempotency-Key, and each day of old events, is a separate insert, so keys take turns.
@@ -78,9 +60,8 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
   const queued = { queuedBytes: 0, queuedRequests: 0 };
   let sending: Promise<void> | undefined;
   let closed = false;
-  const holds = createHolds(() => {
-    if (due.size > 0) startSending();
-  });
+  let holds = 0;
+  let released = Promise.withResolvers<void>();
 
   /**
    * `sendDue` starts only if a group is due: otherwise it would end before `sending` is assigned, and would look
@@ -94,7 +75,7 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
   }
 
   function startSending(): void {
-    if (!holds.areHeld()) sending ??= sendDue();
+    if (holds === 0) sending ??= sendDue();
   }
 
   async function sendDue(): Promise<void> {
@@ -104,7 +85,7 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
   }
 
   function takeDue(): Group | undefined {
-    if (holds.areHeld()) return undefined;
+    if (holds > 0) return undefined;
     const group = due.shift(() => true)?.waiter;
     if (group !== undefined) groups.delete(group.name);
     return group;
@@ -134,7 +115,13 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
   }
 
   return {
-    async commit(source, rows, commitOptions = {}) {
+    /**
+     * Resolves when all rows are in the store; their bytes must not be used afterwards. Backpressure bounds the rows that
+     * wait.
+     *
+     * @throws TailraceError the engine's
+     */
+    async commit(source: Source, rows: readonly DayRows[], commitOptions: CommitOptions = {}): Promise<void> {
       if (closed) throw new TailraceError('engine_unavailable', 'the service is shutting down');
       const bytes = rows.reduce((sum, day) => sum + day.bytes.length, 0);
       const stored = enqueue(source, rows, commitOptions).map(({ done }) => done.promise);
@@ -146,47 +133,37 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
       queued.queuedRequests--;
       for (const one of settled) if (one.status === 'rejected') throw one.reason;
     },
-    hold: () => ({ idle: sending ?? Promise.resolve(), release: holds.add() }),
-    async close() {
+    /**
+     * Holds the queue: rows that are not being stored yet wait until `release`, which has to be called soon. May be nested.
+     * `idle` resolves when nothing is being stored.
+     */
+    hold() {
+      if (holds++ === 0) released = Promise.withResolvers();
+      let isHeld = true;
+      const release = () => {
+        if (!isHeld) return;
+        isHeld = false;
+        if (--holds > 0) return;
+        if (due.size > 0) startSending();
+        released.resolve();
+      };
+      return { idle: sending ?? Promise.resolve(), release };
+    },
+    /** Commits what is queued, once nothing holds it; later commits are rejected. */
+    async close(): Promise<void> {
       closed = true;
       for (const group of groups.values()) flushGroup(group);
       // Another hold may begin at the end of the last one, and interrupt the sending.
-      while (holds.areHeld() || sending !== undefined) await Promise.all([holds.released(), sending]);
+      while (holds > 0 || sending !== undefined) await (holds > 0 ? released.promise : sending);
     },
     gauges: () => ({ ...queued }),
-  };
-}
-
-/** @param onReleased called when the last hold is released */
-function createHolds(onReleased: () => void) {
-  const holds = new Set<PromiseWithResolvers<void>>();
-  return {
-    areHeld: () => holds.size > 0,
-    /** Resolves when those of now are released. */
-    released: () => Promise.all(Array.from(holds, ({ promise }) => promise)),
-    /** @returns releases it; idempotent */
-    add: () => {
-      const hold = Promise.withResolvers<void>();
-      holds.add(hold);
-      return () => {
-        if (holds.delete(hold) && holds.size === 0) onReleased();
-        hold.resolve();
-      };
-    },
   };
 }
 
 function createGroup(name: string, to: Pick<Group, 'source' | 'layout' | 'token'>): Group {
   const done = Promise.withResolvers<void>();
   done.promise.catch(() => {}); // each request that waits for it handles the rejection
-  const own = {
-    parts: [],
-    keys: new Set<string>(),
-    count: 0,
-    bytes: 0,
-    isDue: false,
-  };
-  return { name, ...to, done, ...own };
+  return { name, ...to, done, parts: [], keys: new Set(), count: 0, bytes: 0, isDue: false };
 }
 
 /** Calls `flush` when the group has waited long enough for others. */
@@ -208,25 +185,20 @@ async function send(
   group: Group,
   onCommit: CommitterOptions['onCommit'],
 ): Promise<void> {
-  const { source, token, count, done } = group;
+  const { source, token, count, done, layout, parts } = group;
   try {
     await engine.insert({
       table: source.table,
-      ...toRows(group),
+      ...toInsert(source, layout, parts),
       ...(token && { token }),
     });
-    freeMemory(group.parts); // not after a failure: the socket may still have to send them
+    freeMemory(parts); // not after a failure: the socket may still have to send them
     onCommit(source.name, count);
     done.resolve();
   } catch (error) {
     onCommit(source.name, count, error);
     done.reject(toStoreError(error));
   }
-}
-
-function toRows({ source, layout, parts }: Group): RowText | RowBlocks {
-  if (layout === 'blocks') return { format: 'blocks', columns: blockColumns(source), blocks: parts };
-  return { format: 'JSONCompactEachRow', columns: columnNames(source), bytes: Buffer.concat(parts) };
 }
 
 /** `query_failed` is a 422: the sender would blame its events and drop them. */

@@ -3,15 +3,8 @@ import type { Source } from '../definitions/source.ts';
 import { MICROS_PER_DAY } from '../lib/instant.ts';
 import type { BodyFormat, CutOptions, WireEvent } from './body-format.ts';
 import { type EventRules, parseEvent } from './event.ts';
-import { createFilterCounts, type FilterCounts, findFilter } from './filter/filter.ts';
-import { RejectedEvent } from './read-event.ts';
-import {
-  createRejections,
-  type PerEvent,
-  type RejectedItem,
-  type RejectedWire,
-  type Rejection,
-} from './rejected.ts';
+import { findFilter } from './filter/filter.ts';
+import { createRejections, type EventCounts, NO_EVENTS, type PerEvent, type Rejections } from './rejected.ts';
 import { blockColumns, createRowEncoder, type DayRows, type LayoutChoice } from './rows.ts';
 import { chooseSource, getSourceOfBody } from './source-name.ts';
 import type { Amount } from './usage/quota.ts';
@@ -19,7 +12,7 @@ import { createAmounts, OverQuota } from './usage/usage.ts';
 import { cutEvents } from './wire-events.ts';
 
 /** A request body with everything that decoding needs, so that any thread can decode it. */
-export interface BatchInput extends Partial<CutOptions> {
+export interface BatchInput extends CutOptions {
   readonly bytes: Buffer;
   readonly format: BodyFormat;
   /** The source that the request names; `undefined` leaves it to each event by `protocol`, else to a member of the body. */
@@ -33,37 +26,19 @@ export interface BatchInput extends Partial<CutOptions> {
   readonly blockRowsMin?: number | undefined;
 }
 
-/** Events of one request that belong to one source, as rows. */
-export interface SourceRows {
+/** Events of one request that belong to one source, as rows, counted as if these were stored. */
+export interface SourceRows extends Readonly<EventCounts> {
   readonly source: Source;
   readonly rows: readonly DayRows[];
-  /** Events in `rows`. */
-  readonly accepted: number;
-  /** Accepted events that belong to no project. */
-  readonly withoutProject: number;
-  /** Accepted events in which U+FFFD stands for bytes that are not UTF-8. */
-  readonly repaired: number;
-  readonly rejected: number;
   /** What `rows` hold, by project. */
   readonly projects: ReadonlyMap<string, Amount>;
-  /** Events to which a rule of the source applied. */
-  readonly filtered: FilterCounts;
 }
 
 /** The events of one request, as rows. */
-export interface Batch extends PerEvent {
+export interface Batch extends PerEvent, Rejections {
   /** Each source once; none if the body has no events that any source accepts. */
   readonly parts: readonly SourceRows[];
-  /** Rejected events, those that no source accepts included. */
-  readonly rejected: number;
-  /** The same by source and reason, at most `KINDS_MAX` of them. */
-  readonly rejections: readonly Rejection[];
-  /** Whether no event is left, and some were rejected only since their project has spent its quota. */
-  readonly isOverQuota: boolean;
 }
-
-// As many events as `tailrace load --url` sends in one request, so that it can report the reason of each.
-export const REASONS_MAX = 1_000;
 
 /**
  * Decodes a request body by the rules of docs/ingest.md: each event becomes a row, or a reason why it is rejected.
@@ -72,54 +47,27 @@ export const REASONS_MAX = 1_000;
  */
 export function decodeBatch(input: BatchInput): Batch {
   const { bytes, format, source, candidates, protocol, rules } = input;
-  const { index, decodedBytesMax = Number.POSITIVE_INFINITY, charsMax } = input;
-  const { events, count, fields } = cutEvents(bytes, format, { index, decodedBytesMax, charsMax });
+  const { events, count, fields } = cutEvents(bytes, format, input);
   const named = source ?? (protocol === undefined ? getSourceOfBody(candidates, fields) : undefined);
   const parts = createParts(count, input);
   if (named !== undefined) parts.of(named); // even without events: the response names it
   const echoes: string[] = [];
-  const failed = createRejectedItems();
+  const rejections = createRejections();
   let at = 0;
   for (const wire of events) {
     if (wire.echo !== undefined) echoes.push(wire.echo);
     let to: Source | undefined = named;
     try {
-      to ??= chooseSource(candidates, { protocol, wire });
+      to ??= chooseSource(candidates, protocol, wire);
       parts.of(to).add(wire, rules);
     } catch (error) {
-      failed.add(at, error, { wire, source: to });
+      rejections.add(at, error, { wire, source: to });
       if (to !== undefined) parts.of(to).reject();
     }
     at++;
   }
-  const found = { parts: parts.finish(), ...failed.finish(at) };
+  const found = { parts: parts.finish(), ...rejections.finish(at) };
   return echoes.length > 0 ? { ...found, echoes } : found;
-}
-
-/** Collects the events that are rejected. */
-function createRejectedItems() {
-  const rejectedItems: RejectedItem[] = [];
-  const rejections = createRejections();
-  let rejected = 0;
-  let overQuota = 0;
-  return {
-    /** @throws the error if it is none of an event */
-    add(at: number, error: unknown, event: RejectedWire): void {
-      if (!(error instanceof RejectedEvent)) throw error;
-      rejected++;
-      rejections.add(error.message, event);
-      const isOverQuota = error instanceof OverQuota;
-      if (isOverQuota) overQuota++;
-      if (rejectedItems.length < REASONS_MAX || event.wire.echo !== undefined)
-        rejectedItems.push({ at, reason: error.message, ...(isOverQuota && { isOverQuota }) });
-    },
-    finish: (events: number) => ({
-      rejectedItems,
-      rejected,
-      rejections: rejections.finish(),
-      isOverQuota: overQuota > 0 && rejected === events,
-    }),
-  };
 }
 
 /** Collects the rows of each source. @param events of the whole body, from which the layout is chosen */
@@ -140,29 +88,25 @@ function createParts(events: number, { rules, blockRowsMin }: BatchInput) {
 function createPart(source: Source, layout: LayoutChoice | undefined) {
   const encoder = createRowEncoder(layout);
   const filter = findFilter(source);
-  const filtered = createFilterCounts();
   const amounts = createAmounts();
-  const counts = { accepted: 0, withoutProject: 0, repaired: 0, rejected: 0 };
+  const counts = { ...NO_EVENTS };
   return {
     /** @throws RejectedEvent as `parseEvent` */
     add(wire: WireEvent, rules: EventRules): void {
       const parsed = parseEvent(wire, source, rules);
-      const event = filter === undefined ? parsed : filter(parsed, filtered);
+      const event = filter === undefined ? parsed : filter(parsed, counts);
       if (event === undefined) return;
       if (rules.spent?.names.has(event.project) === true) throw new OverQuota(event.project, rules.spent);
       encoder.add(event);
       amounts.add(event);
-      counts.accepted++;
+      counts.stored++;
       if (event.project === '') counts.withoutProject++;
       if (wire.isRepaired === true) counts.repaired++;
     },
     reject(): void {
       counts.rejected++;
     },
-    finish: (): SourceRows => ({
-      ...{ source, rows: encoder.finish(), ...counts, filtered },
-      projects: amounts.projects,
-    }),
+    finish: (): SourceRows => ({ source, rows: encoder.finish(), projects: amounts.projects, ...counts }),
   };
 }
 

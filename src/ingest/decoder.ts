@@ -8,23 +8,9 @@ import type { Decoded } from './decode-worker.ts';
 import { isSlowFilter } from './filter/filter.ts';
 import { countMarks } from './wire-events.ts';
 
-/** Decodes request bodies without blocking the event loop: small ones inline, large ones on a worker thread. */
-export interface Decoder {
-  /**
-   * Decodes a body; keys take turns. The bytes of `input` must not be used afterwards.
-   *
-   * @param key id of the caller's key
-   * @throws TailraceError as `decodeBatch`; `body_too_large` if decoding takes more memory than the thread has;
-   *   `engine_unavailable` if the thread ended for another reason
-   */
-  decode(key: string, input: BatchInput): Promise<Batch>;
-  /** Large bodies that are being decoded, or wait for it. */
-  readonly pending: number;
-  /** Ends the thread; bodies that are being decoded are rejected. */
-  close(): Promise<void>;
-}
+export type Decoder = ReturnType<typeof createDecoder>;
 
-export interface DecoderOptions {
+interface DecoderOptions {
   /**
    * Bodies up to this size and number of marks (see `countMarks`) are decoded inline, unless their source has slow
    * rules.
@@ -55,7 +41,8 @@ const TURNS = {
 const BODIES: PoolWork = { one: 'body', many: 'bodies', mayHold: () => true };
 const ALWAYS = new AbortController().signal;
 
-export function createDecoder(options: DecoderOptions): Decoder {
+/** Decodes request bodies without blocking the event loop: small ones inline, large ones on a worker thread. */
+export function createDecoder(options: DecoderOptions) {
   const state: { pool?: Piscina<BatchInput, Decoded>; closes: number; pending: number } = {
     closes: 0,
     pending: 0,
@@ -86,11 +73,17 @@ export function createDecoder(options: DecoderOptions): Decoder {
   }
 
   return {
-    async decode(key, input) {
-      const { bytes, format } = input;
-      const { length } = bytes;
-      const isSmall = length <= options.inlineBytesMax && countMarks(bytes, format) <= options.inlineMarksMax;
-      const { source, candidates } = input;
+    /**
+     * Decodes a body; keys take turns. The bytes of `input` must not be used afterwards.
+     *
+     * @param key id of the caller's key
+     * @throws TailraceError as `decodeBatch`; `body_too_large` if decoding takes more memory than the thread has;
+     *   `engine_unavailable` if the thread ended for another reason
+     */
+    async decode(key: string, input: BatchInput): Promise<Batch> {
+      const { bytes, format, source, candidates } = input;
+      const isShort = bytes.length <= options.inlineBytesMax;
+      const isSmall = isShort && countMarks(bytes, format) <= options.inlineMarksMax;
       if (isSmall && !(source === undefined ? candidates : [source]).some(isSlowFilter)) {
         const batch = decodeInline(input, options.inlineBytesMax * INLINE_GROWTH_MAX);
         if (batch !== undefined) return batch;
@@ -98,10 +91,12 @@ export function createDecoder(options: DecoderOptions): Decoder {
       state.pending++;
       return await decodeLarge(key, input).finally(() => state.pending--);
     },
-    get pending() {
+    /** Large bodies that are being decoded, or wait for it. */
+    get pending(): number {
       return state.pending;
     },
-    async close() {
+    /** Ends the thread; bodies that are being decoded are rejected. */
+    async close(): Promise<void> {
       state.closes++;
       turns.drain(new TailraceError('engine_unavailable', 'the service is shutting down'));
       await state.pool?.destroy();
@@ -136,15 +131,10 @@ function createPool(Pool: typeof Piscina, memoryMbMax: number): Piscina<BatchInp
 /** @throws TailraceError that says whether to send the body again: one that filled the memory would fill it again */
 function rejectLost(cause: unknown): never {
   const isTooLarge = cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
-  throw isTooLarge
-    ? new TailraceError(
-        'body_too_large',
-        'the body needs too much memory to decode; send fewer events at once',
-        {
-          cause,
-        },
-      )
-    : new TailraceError('engine_unavailable', 'the events could not be decoded; send them again', { cause });
+  const message = isTooLarge
+    ? 'the body needs too much memory to decode; send fewer events at once'
+    : 'the events could not be decoded; send them again';
+  throw new TailraceError(isTooLarge ? 'body_too_large' : 'engine_unavailable', message, { cause });
 }
 
 function restore(batch: Batch): Batch {

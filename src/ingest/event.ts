@@ -57,10 +57,8 @@ export function parseEvent(wire: WireEvent, source: Source, rules: EventRules): 
   const rest: string[] = [];
   const own = new Map<string, string>();
   const project = projectOf(event, source, rules);
-  const messageName = event.members.some(({ name }) => name === 'event_message')
-    ? 'event_message'
-    : 'message';
-  for (const { name, text } of event.members) {
+  const messageName = event.members.some(([name]) => name === 'event_message') ? 'event_message' : 'message';
+  for (const [name, text] of event.members) {
     if (name === messageName || isOwn(name, event, project)) own.set(name, text);
     else rest.push(`${JSON.stringify(name)}:${text}`);
   }
@@ -75,6 +73,10 @@ export function parseEvent(wire: WireEvent, source: Source, rules: EventRules): 
     typed: typedValues(event.at, project, source.columns),
   };
 }
+
+/** Returns about how many characters an event has. */
+export const charsOf = ({ message, metadata, attributes }: Event) =>
+  message.length + metadata.length + attributes.length;
 
 /** Writes a row of the source's table in the engine's format, with its newline; columns as `tableColumns` orders them. */
 export function encodeRow(event: Event): string {

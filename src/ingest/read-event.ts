@@ -29,10 +29,8 @@ export class RejectedEvent extends Error {
 
 const LIMITS: JsonLimits = { depthMax: 100, keysMax: 10_000, keyCharsMax: 1_000 };
 
-/** An event whose JSON has been read. */
-export interface ReadEvent extends Pick<JsonScan, 'hasBreaks'> {
-  /** Top-level members with the exact text of their values, in their order. */
-  readonly members: readonly { readonly name: string; readonly text: string }[];
+/** An event whose JSON has been read: `members` have the exact text of their values, in their order. */
+export interface ReadEvent extends Pick<JsonScan, 'hasBreaks'>, Pick<DecodedEvent, 'members'> {
   /** An object or array is a NestedValue. */
   readonly at: ReadPath;
 }
@@ -74,30 +72,36 @@ export function readEvent(wire: WireEvent, source: Source, bytesMax: number): Re
   const received = 'line' in wire ? wire.line : Buffer.from(wire.text);
   if (received.length > bytesMax) throw new RejectedEvent(`is larger than ${bytesMax} bytes`);
   const bytes = wire.isRepaired === true ? Buffer.from(received.toString()) : received;
-  if ('line' in wire && wire.documentId !== undefined) return readDocument(bytes, wire.documentId, source);
+  if ('line' in wire && wire.documentId !== undefined)
+    return readDocument(bytes, wire.documentId, planOf(source).document);
   const plan = planOf(source);
   const { spans, values, hasBreaks, cut } = scan(bytes, plan);
-  const members: ReadEvent['members'][number][] = [];
+  const members: [string, string][] = [];
   for (let i = 0; i < spans.length; i += MEMBER_SPANS)
-    members.push({
-      name: readString(cut(spans[i], spans[i + 1])),
-      text: cut(spans[i + 2], spans[i + 3]),
-    });
+    members.push([readString(cut(spans[i], spans[i + 1])), cut(spans[i + 2], spans[i + 3])]);
   return { members, at: reader(plan.slotOf, values, cut), hasBreaks };
 }
 
 // Of a character in JSON.
 const UTF8_BYTES_MAX = 3;
 
-function readDecoded(decoded: DecodedEvent): ReadEvent {
-  const { members } = decoded;
+function readDecoded({ members, find }: DecodedEvent, hasBreaks = false): ReadEvent {
   const at = (path: Path): unknown => {
     const first = path[0];
-    if (path.length > 1) return first === 'metadata' ? decoded.find(path) : undefined;
+    if (first === 'metadata' && path.length > 1) return find(path);
     const json = members.find(([name]) => name === first)?.[1];
-    return json?.startsWith('{') ? { json } : json && JSON.parse(json);
+    if (path.length > 1) return json?.startsWith('{') ? readInside(json, path.slice(1)) : undefined;
+    if (json === undefined) return undefined;
+    return /^[[{]/.test(json) ? ({ json } satisfies NestedValue) : JSON.parse(json);
   };
-  return { members: members.map(([name, text]) => ({ name, text })), at, hasBreaks: false };
+  return { members, at, hasBreaks };
+}
+
+/** Reads a value inside of an object, such as a message. */
+function readInside(json: string, path: Path): unknown {
+  const plan = planPaths([path]);
+  const { values, cut } = scan(Buffer.from(json), plan);
+  return reader(new Map([[path, 0]]), values, cut)(path);
 }
 
 function reader(slotOf: EventPlan['slotOf'], values: readonly unknown[], cut: Scanned['cut']): ReadPath {
@@ -157,11 +161,7 @@ interface DocumentPlan extends PathPlan {
   /** By the path of the event. */
   readonly slotOf: ReadonlyMap<Path, number>;
   readonly own: readonly OwnName[];
-  /** Whether all paths lead into the metadata: for others the event has to be written first. */
-  readonly isDirect: boolean;
 }
-
-const WRITTEN = ['id', 'metadata', ...Object.keys(OWN_NAMES)];
 
 function planDocument(paths: readonly Path[]): DocumentPlan {
   const inside = paths.filter(([first, ...rest]) => first === 'metadata' && rest.length > 0);
@@ -173,25 +173,21 @@ function planDocument(paths: readonly Path[]): DocumentPlan {
       node: root.children.find((child) => child.name === name),
     })),
   );
-  const isDirect = paths.every((path) => slotOf.has(path) || !WRITTEN.includes(path[0] ?? ''));
-  return { root, slots, slotOf, own, isDirect };
+  return { root, slots, slotOf, own };
 }
 
-/** Reads a document as an event without writing its JSON, if its source reads no other values than the metadata's. */
-function readDocument(bytes: Buffer, id: string, source: Source): ReadEvent {
-  const plan = planOf(source).document;
+/** Reads a document as an event without writing its JSON. */
+function readDocument(bytes: Buffer, id: string, plan: DocumentPlan): ReadEvent {
   const scanned = scan(bytes, plan);
   const { spans, values, hasBreaks, cut } = scanned;
   const found = findOwn(plan.own, scanned);
-  const members = [{ name: 'id', text: JSON.stringify(id) }];
+  const members: [string, string][] = [['id', JSON.stringify(id)]];
   for (const [at, { role, node }] of found) {
-    members.push({ name: role, text: cut(spans[at + 2], spans[at + 3]) });
+    members.push([role, cut(spans[at + 2], spans[at + 3])]);
     if (node !== undefined) values.fill(undefined, node.from, node.before);
   }
-  members.push({ name: 'metadata', text: `{${cutOthers(scanned, found).join(',')}}` });
-  if (plan.isDirect) return { members, at: reader(plan.slotOf, values, cut), hasBreaks };
-  const written = members.map(({ name, text }) => `"${name}":${text}`); // names without escapes
-  return readEvent({ text: `{${written.join(',')}}` }, source, Number.POSITIVE_INFINITY);
+  members.push(['metadata', `{${cutOthers(scanned, found).join(',')}}`]);
+  return readDecoded({ members, find: reader(plan.slotOf, values, cut) }, hasBreaks);
 }
 
 /** Returns the names that count, by the places of their spans. */

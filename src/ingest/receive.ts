@@ -9,10 +9,18 @@ import { MICROS_PER_MS } from '../lib/instant.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import { type Backpressure, createBackpressure, type Overload } from './backpressure.ts';
 import { type CommitOptions, type Committer, createCommitter } from './committer.ts';
-import { type Batch, type BatchInput, REASONS_MAX, type SourceRows } from './decode-batch.ts';
+import type { Batch, BatchInput, SourceRows } from './decode-batch.ts';
 import { createDecoder, type Decoder } from './decoder.ts';
-import { FILTER_RULES, type FilterCounts } from './filter/filter.ts';
-import type { Receipt, Received, Rejection, Sender } from './rejected.ts';
+import {
+  COUNTED,
+  type EventCounts,
+  NO_EVENTS,
+  REASONS_MAX,
+  type Receipt,
+  type Received,
+  type Rejection,
+  type Sender,
+} from './rejected.ts';
 import type { Usage } from './usage/usage.ts';
 
 /** A request with events in its body. */
@@ -33,27 +41,12 @@ interface StoreOptions extends CommitOptions, Pick<EventPost, 'pinnedProject'> {
   readonly key: string;
 }
 
-interface ReceiverOptions {
+interface ReceiverOptions
+  extends Pick<IngestOptions, 'usage' | 'now' | 'ageAt' | 'onCounted' | 'onRejected'>,
+    Pick<BatchInput, 'blockRowsMin'> {
   readonly decoder: Decoder;
   readonly committer: Committer;
   readonly backpressure: Backpressure;
-  readonly usage: Pick<Usage, 'checkKey' | 'spentProjects' | 'refuse' | 'count'>;
-  /** ms since the epoch. */
-  readonly now: () => number;
-  /**
-   * The time from which the age of events is counted, ms since the epoch; not `now` while the clock is known to be
-   * wrong.
-   */
-  readonly ageAt: () => number;
-  /** See `BatchInput`. */
-  readonly blockRowsMin: number | undefined;
-  readonly onRejectedCount: (source: string, count: number) => void;
-  /** Called with the rejected events of a request, by source and reason. */
-  readonly onRejected: (rejections: readonly Rejection[], sender: Sender) => void;
-  readonly onWithoutProject: (source: string, count: number) => void;
-  readonly onRepaired: (source: string, count: number) => void;
-  /** Called with the events to which rules of their source applied. */
-  readonly onFiltered: (source: string, counts: FilterCounts) => void;
 }
 
 // Outcomes of requests with an Idempotency-Key: 15 MB, if most of them have as many reasons as they may.
@@ -65,7 +58,7 @@ const OUTCOME_REASONS_MAX = 100_000;
  * and body. Resolves when all events that were not rejected are stored.
  */
 function createReceiver(options: ReceiverOptions): Receive {
-  const { decoder, committer, backpressure, usage, now, ageAt, blockRowsMin } = options;
+  const { decoder, committer, backpressure, usage, now, ageAt, blockRowsMin, onCounted } = options;
   const outcomes = new LRUCache<string, Received>({
     max: OUTCOMES_MAX,
     maxSize: OUTCOME_REASONS_MAX,
@@ -74,34 +67,24 @@ function createReceiver(options: ReceiverOptions): Receive {
   const flights = createSingleFlight<Received>();
 
   async function storePart(part: SourceRows, { pinnedProject: _, ...how }: StoreOptions): Promise<void> {
-    const { source, rows, withoutProject, repaired, rejected, filtered, projects } = part;
-    if (rejected > 0) options.onRejectedCount(source.name, rejected);
+    const { source, rows, projects } = part;
     if (rows.length > 0)
       await usage.count({ key: how.key, source: source.name, projects }, () =>
         committer.commit(source, rows, how),
       );
-    if (withoutProject > 0) options.onWithoutProject(source.name, withoutProject);
-    if (repaired > 0) options.onRepaired(source.name, repaired);
-    if (FILTER_RULES.some((rule) => filtered[rule] > 0)) options.onFiltered(source.name, filtered);
+    onCounted(source.name, part);
   }
 
   async function store(batch: Batch, how: StoreOptions): Promise<Received> {
     const { parts, rejectedItems, rejected, rejections } = batch;
-    const homeless = parts.reduce((left, part) => left - part.rejected, rejected);
-    if (homeless > 0) options.onRejectedCount(GENERAL_SOURCE, homeless);
+    await settleAll(parts.map((part) => storePart(part, how)));
+    const sum = (name: keyof EventCounts) => parts.reduce((total, part) => total + part[name], 0);
+    onCounted(GENERAL_SOURCE, { ...NO_EVENTS, rejected: rejected - sum('rejected') }); // those that no source accepts
     const sender = { keyId: how.key, pinnedProject: how.pinnedProject };
     if (rejections.length > 0) options.onRejected(rejections, sender);
-    await settleAll(parts.map((part) => storePart(part, how)));
-    const sum = (name: 'accepted' | 'withoutProject' | 'repaired') =>
-      parts.reduce((total, part) => total + part[name], 0);
-    return {
-      stored: sum('accepted'),
-      reasons: rejectedItems.slice(0, REASONS_MAX).map(({ at, reason }) => `event ${at + 1}: ${reason}`),
-      rejected,
-      withoutProject: sum('withoutProject'),
-      repaired: sum('repaired'),
-      dropped: parts.reduce((total, { filtered }) => total + filtered.drop, 0),
-    };
+    const counts = Object.fromEntries(COUNTED.map((name) => [name, sum(name)])) as EventCounts; // each of them
+    const reasons = rejectedItems.slice(0, REASONS_MAX).map(({ at, reason }) => `event ${at + 1}: ${reason}`);
+    return { ...counts, rejected, reasons };
   }
 
   /**
@@ -148,20 +131,13 @@ function hashOf(bytes: Buffer): string | Promise<string> {
   return bytes.length > HASHED_BYTES_MAX ? hashByParts(bytes, 'hex') : hash('sha256', bytes);
 }
 
-/** The write side of a service: everything between a request body and the engine. */
-export interface Ingest {
-  readonly receive: Receive;
-  readonly committer: Committer;
-  readonly backpressure: Backpressure;
-  /** Commits what is queued. */
-  close(): Promise<void>;
-}
+export type Ingest = ReturnType<typeof createIngest>;
 
-export interface IngestOptions {
+interface IngestOptions {
   readonly engine: Engine;
   /** ms since the epoch. */
   readonly now: () => number;
-  /** See `ReceiverOptions`. */
+  /** The time from which the age of events is counted; not `now` while the clock is known to be wrong. */
   readonly ageAt: () => number;
   readonly usage: Usage;
   readonly config: Pick<Config, 'ingestWaitMsMax'>;
@@ -169,13 +145,10 @@ export interface IngestOptions {
   readonly requireRoom: () => void;
   readonly onCommit: (source: string, rows: number, error?: unknown) => void;
   readonly onOverload: (reason: Overload) => void;
-  readonly onRejectedCount: (source: string, count: number) => void;
-  /** See `ReceiverOptions`. */
-  readonly onRejected: ReceiverOptions['onRejected'];
-  readonly onWithoutProject: (source: string, count: number) => void;
-  readonly onRepaired: (source: string, count: number) => void;
-  /** See `ReceiverOptions`. */
-  readonly onFiltered: (source: string, counts: FilterCounts) => void;
+  /** Called with what became of the events of a request in one source. */
+  readonly onCounted: (source: string, counts: Readonly<EventCounts>) => void;
+  /** Called with the rejected events of a request, by source and reason. */
+  readonly onRejected: (rejections: readonly Rejection[], sender: Sender) => void;
 }
 
 /** See `BackpressureOptions`: some seconds of the engine's work, and memory that a small machine has. */
@@ -194,7 +167,8 @@ const THREAD_MEMORY_MB_MAX = 1_024;
 // Below, the fixed cost of an insert of blocks is more than what it saves; bench/NOTES.md has both.
 const BLOCK_ROWS_MIN = 500;
 
-export function createIngest(options: IngestOptions): Ingest {
+/** Creates the write side of a service: everything between a request body and the engine. */
+export function createIngest(options: IngestOptions) {
   const { engine, config, onOverload } = options;
   const blockRowsMin = engine.takesBlocks ? BLOCK_ROWS_MIN : undefined;
   const backpressure = createBackpressure({
@@ -228,7 +202,7 @@ export function createIngest(options: IngestOptions): Ingest {
     backpressure: {
       ...backpressure,
       // Before its body is read, too.
-      check(key, bytes) {
+      check(key: string, bytes: number): void {
         options.usage.checkKey(key);
         backpressure.check(key, bytes);
       },
@@ -236,7 +210,8 @@ export function createIngest(options: IngestOptions): Ingest {
         return backpressure.waitMs;
       },
     },
-    async close() {
+    /** Commits what is queued. */
+    async close(): Promise<void> {
       await decoder.close();
       await committer.close();
     },

@@ -2,6 +2,9 @@ import { LRUCache } from 'lru-cache';
 import type { Source } from '../definitions/source.ts';
 import { createThrottle } from '../lib/task.ts';
 import type { WireEvent } from './body-format.ts';
+import { FILTER_RULES } from './filter/filter.ts';
+import { RejectedEvent } from './read-event.ts';
+import { OverQuota } from './usage/usage.ts';
 
 // What differs from event to event in the reasons of src/ingest: quoted names and times.
 const VARYING = /"(?:[^"\\]|\\.)*"|\d{4}-\d\d-\d\d[ T][\d:.]+Z?/g;
@@ -30,6 +33,18 @@ export interface RejectedWire {
   readonly source: Source | undefined;
 }
 
+/** The rejected events of one request. */
+export interface Rejections extends Pick<PerEvent, 'rejectedItems'> {
+  /** Those that no source accepts included. */
+  readonly rejected: number;
+  /** By source and reason, at most `KINDS_MAX` of them. */
+  readonly rejections: readonly Rejection[];
+  /** Whether no event is left, and some were rejected only since their project has spent its quota. */
+  readonly isOverQuota: boolean;
+}
+
+// As many events as `tailrace load` sends in one request, so that it can report the reason of each.
+export const REASONS_MAX = 1_000;
 // Kinds of one request: a body with more differs in every event, and its last kinds say nothing new.
 const KINDS_MAX = 50;
 /** A longer event is cut. */
@@ -38,38 +53,54 @@ const REASON_CHARS_MAX = 500;
 
 type Kind = { -readonly [name in keyof Rejection]: Rejection[name] };
 
-/** Collects the rejected events of a request by source and reason. */
+/** Collects the rejected events of a request. */
 export function createRejections() {
+  const rejectedItems: RejectedItem[] = [];
+  let rejected = 0;
+  let overQuota = 0;
   const kinds = new Map<string, Kind>();
   // By the whole reason: thousands of events are often rejected for the same one, and a pattern takes longer than the event.
-  const seen = new Map<Source | undefined, Map<string, Kind>>();
+  const seen = new Map<string, Kind>();
 
-  function findKind(reason: string, { wire, source }: RejectedWire): Kind | undefined {
+  function findKind(source: string, reason: string, event: RejectedWire): Kind | undefined {
     const pattern = toPattern(reason);
-    const name = `${source?.name ?? ''}\0${pattern}`;
+    const name = `${source}\0${pattern}`;
     const known = kinds.get(name);
     if (known !== undefined || kinds.size >= KINDS_MAX) return known;
-    const kind: Kind = {
-      source: source?.name ?? '',
-      pattern,
-      reason: reason.slice(0, REASON_CHARS_MAX),
-      count: 0,
-      sample: sampleOf({ wire, source }),
-    };
+    const shown = reason.slice(0, REASON_CHARS_MAX);
+    const kind: Kind = { source, pattern, reason: shown, count: 0, sample: sampleOf(event) };
     kinds.set(name, kind);
     return kind;
   }
 
+  function count(reason: string, event: RejectedWire): void {
+    const source = event.source?.name ?? '';
+    const whole = `${source}\0${reason}`;
+    const kind = seen.get(whole) ?? findKind(source, reason, event);
+    if (kind === undefined) return;
+    kind.count++;
+    if (seen.size < KINDS_MAX) seen.set(whole, kind);
+  }
+
   return {
-    add(reason: string, event: RejectedWire): void {
-      const ofSource = seen.get(event.source) ?? new Map<string, Kind>();
-      seen.set(event.source, ofSource);
-      const kind = ofSource.get(reason) ?? findKind(reason, event);
-      if (kind === undefined) return;
-      kind.count++;
-      if (ofSource.size < KINDS_MAX) ofSource.set(reason, kind);
+    /** @throws the error if it is none of an event */
+    add(at: number, error: unknown, event: RejectedWire): void {
+      if (!(error instanceof RejectedEvent)) throw error;
+      const { message: reason } = error;
+      rejected++;
+      count(reason, event);
+      const isOverQuota = error instanceof OverQuota;
+      if (isOverQuota) overQuota++;
+      if (rejectedItems.length < REASONS_MAX || event.wire.echo !== undefined)
+        rejectedItems.push({ at, reason, ...(isOverQuota && { isOverQuota }) });
     },
-    finish: (): Rejection[] => [...kinds.values()],
+    /** @param events of the whole request */
+    finish: (events: number): Rejections => ({
+      rejectedItems,
+      rejected,
+      rejections: [...kinds.values()],
+      isOverQuota: overQuota > 0 && rejected === events,
+    }),
   };
 }
 
@@ -128,18 +159,22 @@ export function createRejectedLog(now: () => number) {
   };
 }
 
+/**
+ * What became of events. `stored`, of which `withoutProject` belong to no project, and `repaired` have U+FFFD for bytes
+ * that are not UTF-8; `drop` and `redact`: a rule of the source applied.
+ */
+export const COUNTED = ['stored', 'rejected', 'withoutProject', 'repaired', ...FILTER_RULES] as const;
+
+export type EventCounts = Record<(typeof COUNTED)[number], number>;
+
+export const NO_EVENTS: Readonly<EventCounts> = {
+  ...{ stored: 0, rejected: 0, withoutProject: 0, repaired: 0, drop: 0, redact: 0 },
+};
+
 /** The outcome of a request with events: all that were not rejected are stored. */
-export interface Received {
-  readonly stored: number;
+export interface Received extends Readonly<EventCounts> {
   /** Of rejected events, each once. */
   readonly reasons: readonly string[];
-  readonly rejected: number;
-  /** Stored events that belong to no project. */
-  readonly withoutProject: number;
-  /** See `Batch`. */
-  readonly repaired: number;
-  /** Events that `drop` of their source left out. */
-  readonly dropped: number;
 }
 
 /** The outcome of a request, with what its response says of each event. */

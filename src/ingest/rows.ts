@@ -1,8 +1,10 @@
 import { COMMON_COLUMNS } from '../definitions/checks/source.ts';
 import type { ColumnType, Source } from '../definitions/source.ts';
+import type { RowBlocks, RowText } from '../engine/engine.ts';
 import { type BlockColumn, type BlockKind, createBlockWriter } from '../engine/row-block.ts';
+import { columnNames } from '../engine/table.ts';
 import { MICROS_PER_DAY } from '../lib/instant.ts';
-import { type Event, encodeRow, rowValues } from './event.ts';
+import { charsOf, type Event, encodeRow, rowValues } from './event.ts';
 
 /** How rows are passed to the engine. `blocks`: see `RowBlocks`; `text`: `JSONCompactEachRow`. */
 export type RowLayout = 'text' | 'blocks';
@@ -33,23 +35,10 @@ export function blockColumns(source: Source): BlockColumn[] {
   return [...common, ...source.columns.map(({ name, type }) => ({ name, kind: KINDS[type] }))];
 }
 
-// Rows are collected as texts, since encoding many small ones at once is cheaper; but not for long, since garbage collection
-// stops the thread while it moves live objects, and bytes lie outside of the heap.
-const TEXT_CHARS_MAX = 64 * 1024;
-
-/** Encodes rows one at a time. */
-interface Encoder {
-  /** @returns about how many characters wait to be encoded */
-  add(event: Event): number;
-  /** Returns what was added since the last call as bytes. */
-  cut(): Buffer;
-}
-
-interface Day {
-  readonly layout: RowLayout;
-  readonly encoder: Encoder;
-  count: number;
-  readonly parts: Buffer[];
+/** Returns encoded rows of a source as an insert has them. */
+export function toInsert(source: Source, layout: RowLayout, parts: readonly Buffer[]): RowText | RowBlocks {
+  if (layout === 'blocks') return { format: 'blocks', columns: blockColumns(source), blocks: parts };
+  return { format: 'JSONCompactEachRow', columns: columnNames(source), bytes: Buffer.concat(parts) };
 }
 
 /** Chooses the layout of a day's rows. */
@@ -66,23 +55,22 @@ export interface LayoutChoice {
  * @param blocks if given, the rows of that day become blocks; all others are text
  */
 export function createRowEncoder(blocks?: LayoutChoice) {
-  const days = new Map<number, Day>();
+  const days = new Map<number, ReturnType<typeof createEncoder>>();
   return {
     add(event: Event): void {
-      const number = Math.floor(event.timestamp / MICROS_PER_DAY);
-      const day = days.get(number) ?? createDay(number === blocks?.day ? blocks.columns : undefined);
-      if (day.count === 0) days.set(number, day);
-      day.count++;
-      if (day.encoder.add(event) >= TEXT_CHARS_MAX) day.parts.push(day.encoder.cut());
+      const day = Math.floor(event.timestamp / MICROS_PER_DAY);
+      const known = days.get(day);
+      const encoder = known ?? createEncoder(day === blocks?.day ? blocks.columns : undefined);
+      if (known === undefined) days.set(day, encoder);
+      encoder.add(event);
     },
     /** Returns everything that was added; nothing can be added afterwards. */
     finish: (): DayRows[] =>
-      [...days].map(([day, rows]) => ({
-        day,
-        count: rows.count,
-        layout: rows.layout,
-        bytes: join(rows),
-      })),
+      [...days].map(([day, { layout, finish }]) => {
+        const { count, parts } = finish();
+        const [first, ...more] = parts;
+        return { day, count, layout, bytes: first && more.length === 0 ? first : Buffer.concat(parts) };
+      }),
   };
 }
 
@@ -93,58 +81,62 @@ export function encodeRows(events: Iterable<Event>): DayRows[] {
   return encoder.finish();
 }
 
-function createDay(columns: readonly BlockColumn[] | undefined): Day {
+/** Encodes events as parts of one insert: as blocks with these columns, else as text. */
+export function encodeParts(events: Iterable<Event>, columns?: readonly BlockColumn[]): Buffer[] {
+  const encoder = createEncoder(columns);
+  for (const event of events) encoder.add(event);
+  return encoder.finish().parts;
+}
+
+// Rows are collected as texts, since encoding many small ones at once is cheaper; but not for long, since garbage collection
+// stops the thread while it moves live objects, and bytes lie outside of the heap.
+const TEXT_CHARS_MAX = 64 * 1024;
+
+function createEncoder(columns: readonly BlockColumn[] | undefined) {
+  const layout: RowLayout = columns === undefined ? 'text' : 'blocks';
+  const start = () => (columns === undefined ? startText() : startBlock(columns));
+  const parts: Buffer[] = [];
+  let part = start();
+  let count = 0;
   return {
-    layout: columns === undefined ? 'text' : 'blocks',
-    encoder: columns === undefined ? createTextEncoder() : createBlockEncoder(columns),
-    count: 0,
-    parts: [],
+    layout,
+    add(event: Event): void {
+      count++;
+      if (part.add(event) < TEXT_CHARS_MAX) return;
+      parts.push(part.finish());
+      part = start();
+    },
+    finish: () => ({ count, parts: [...parts, part.finish()] }),
   };
 }
 
-function createTextEncoder(): Encoder {
+/** Rows that are encoded together. */
+interface Part {
+  /** @returns about how many characters it has */
+  add(event: Event): number;
+  finish(): Buffer;
+}
+
+function startText(): Part {
   let text = '';
   return {
     add(event) {
       text += encodeRow(event);
       return text.length;
     },
-    cut() {
-      const bytes = Buffer.from(text);
-      text = '';
-      return bytes;
-    },
+    finish: () => Buffer.from(text),
   };
 }
 
-/** Encodes events as blocks of rows. */
-export function encodeBlocks(events: Iterable<Event>, columns: readonly BlockColumn[]): Buffer[] {
-  const encoder = createBlockEncoder(columns);
-  const blocks: Buffer[] = [];
-  for (const event of events) if (encoder.add(event) >= TEXT_CHARS_MAX) blocks.push(encoder.cut());
-  return [...blocks, encoder.cut()];
-}
-
-function createBlockEncoder(columns: readonly BlockColumn[]): Encoder {
-  let writer = createBlockWriter(columns);
+function startBlock(columns: readonly BlockColumn[]): Part {
+  const writer = createBlockWriter(columns);
   let chars = 0;
   return {
     add(event) {
       writer.add(rowValues(event));
-      chars += event.metadata.length + event.message.length + event.attributes.length;
+      chars += charsOf(event);
       return chars;
     },
-    cut() {
-      const block = writer.finish();
-      writer = createBlockWriter(columns);
-      chars = 0;
-      return block;
-    },
+    finish: writer.finish,
   };
-}
-
-function join({ encoder, parts }: Day): Buffer {
-  parts.push(encoder.cut());
-  const [first, ...more] = parts;
-  return first !== undefined && more.length === 0 ? first : Buffer.concat(parts);
 }

@@ -7,7 +7,7 @@ import { headerOf } from '../lib/network.ts';
 import type { WireEvent } from './body-format.ts';
 import { RejectedEvent } from './read-event.ts';
 
-/** A part of a request that may name its source; a list if a name came more than once. */
+/** A part of a request that may name its source; in a query string a list if a name came more than once. */
 type Names = Readonly<Record<string, unknown>>;
 
 /**
@@ -76,15 +76,9 @@ function findGeneral(candidates: readonly Source[]): Source | undefined {
  */
 export function chooseSource(
   candidates: readonly Source[],
-  {
-    protocol,
-    wire,
-  }: {
-    readonly protocol: AcceptedProtocol | undefined;
-    readonly wire: WireEvent;
-  },
+  protocol: AcceptedProtocol | undefined,
+  { labels = {} }: WireEvent,
 ): Source {
-  const { labels = {} } = wire;
   const source =
     candidates.find((one) =>
       one.accepts?.some((rule) => rule.protocol === protocol && accepts(rule, labels)),

@@ -18,8 +18,8 @@ import {
   type WireEvents,
   withoutMark,
 } from './body-format.ts';
-import { NOT_JSON, readString } from './json/grammar.ts';
-import { type JsonScan, MEMBER_SPANS, scanJson } from './json/scan.ts';
+import { NOT_JSON, OPEN_BRACKET, planPaths } from './json/grammar.ts';
+import { type JsonPlace, type JsonScan, scanJson } from './json/scan.ts';
 import { checkRequest, readRecord, readRequest } from './otlp/check.ts';
 import { countRecords, type LogRecord, type OtlpRequest, otlpEvents } from './otlp/events.ts';
 import { ELASTICSEARCH_FORMATS } from './protocols/elasticsearch.ts';
@@ -83,44 +83,27 @@ function cutJson(received: Buffer): WireEvents {
     const message = 'the body must be an array of events, {"batch": […]} or one event';
     throw new TailraceError('invalid_request', message);
   }
-  const members = cutMembers(bytes, body);
-  const fields = Object.fromEntries(
-    NAMING_MEMBERS.flatMap((name) => {
-      const value = members.get(name);
-      return value === undefined ? [] : [[name, JSON.parse(value.toString()) as unknown]];
-    }),
-  );
-  const batch = members.get('batch');
-  const list = batch === undefined ? undefined : scanJson(batch);
-  if (batch === undefined || list?.kind !== 'array') return listOf([toEvent(bytes)], fields);
-  return listOf(cutElements(batch, list).map(toEvent), fields);
+  const [batch, ...names] = BODY.slots.map((slot) => body.values[slot]);
+  const fields = Object.fromEntries(NAMING_MEMBERS.map((name, i) => [name, names[i]]));
+  const place = typeof batch === 'object' && batch !== null ? (batch as JsonPlace) : undefined; // as scans return them
+  if (place === undefined || bytes[place.start] !== OPEN_BRACKET) return listOf([toEvent(bytes)], fields);
+  const list = bytes.subarray(place.start, place.end);
+  return listOf(cutElements(list, scanJson(list)).map(toEvent), fields);
 }
+
+/** The members that say something about the body. */
+const BODY = planPaths(['batch', ...NAMING_MEMBERS].map((name) => [name]));
 
 const listOf = (events: readonly WireEvent[], fields = {}) => ({ events, count: events.length, fields });
 
 function scanBody(bytes: Buffer, text: string): JsonScan {
   try {
-    return scanJson(bytes);
+    return scanJson(bytes, { paths: BODY });
   } catch (error) {
     if (error !== NOT_JSON) throw error;
     parseBody(text); // throws, with the place
     throw error;
   }
-}
-
-const MEMBERS = new Set(['batch', ...NAMING_MEMBERS]);
-
-/**
- * Returns the values of the members that say something about the body; of two with one name the last counts, as in
- * JSON.parse.
- */
-function cutMembers(bytes: Buffer, { spans }: JsonScan): Map<string, Buffer> {
-  const members = new Map<string, Buffer>();
-  for (let i = 0; i < spans.length; i += MEMBER_SPANS) {
-    const name = readString(bytes.toString('utf8', spans[i], spans[i + 1]));
-    if (MEMBERS.has(name)) members.set(name, bytes.subarray(spans[i + 2], spans[i + 3]));
-  }
-  return members;
 }
 
 function cutElements(bytes: Buffer, { spans }: JsonScan): Buffer[] {

@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { truncateTable } from '../engine/table.ts';
-import type { Event } from '../ingest/event.ts';
+import { charsOf, type Event } from '../ingest/event.ts';
 import { findValue, typedValues } from '../ingest/read-event.ts';
-import { createEventWriter } from '../ingest/writer.ts';
+import { createBatcher, insertEvents } from '../ingest/writer.ts';
 import { createRandom } from '../lib/random.ts';
 import { identifier, join, sql } from '../sql/sql.ts';
 import { AREAS, SAMPLE_KINDS, type SampleKind, type SampleOptions, sampleRequests } from './source.ts';
@@ -62,6 +62,9 @@ export interface FillOptions extends SampleOptions {
 }
 
 const PAUSE_ROWS = 2_000;
+// Large enough that the engine's fixed cost of an insert does not count, small enough that memory stays flat.
+const BATCH_CHARS_MAX = 8 * 1024 * 1024;
+const BATCH_ROWS_MAX = 50_000;
 
 /**
  * Stores a sample: one source after another, each in order of time, so that an insert touches few daily parts of the table.
@@ -75,18 +78,24 @@ export async function storeSample(
 ): Promise<number> {
   let stored = 0;
   for (const part of planSample(sources, options.rows)) {
-    const writer = createEventWriter(engine, part.source);
+    const batcher = createBatcher<Event>({
+      itemsMax: BATCH_ROWS_MAX,
+      charsMax: BATCH_CHARS_MAX,
+      async send(events) {
+        await insertEvents(engine, part.source, events);
+        stored += events.length;
+      },
+    });
     let generated = 0;
     for (const event of sampleEvents(part, options)) {
       if (signal.aborted) break;
-      const full = writer.add(event);
+      const full = batcher.add(event, charsOf(event));
       if (full !== undefined) await full;
       if (++generated % PAUSE_ROWS > 0) continue;
-      onProgress(stored + writer.stored);
+      onProgress(stored);
       await setImmediate(); // lets the event loop handle signals and responses of the engine
     }
-    await writer.flush();
-    stored += writer.stored;
+    await batcher.flush();
   }
   return stored;
 }

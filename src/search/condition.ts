@@ -167,7 +167,7 @@ export function matches(text: string, [first, ...rest]: SearchValue): boolean {
 }
 
 /** Whether a text meets a condition. */
-function isFitting(text: string, { operator, value }: Compare): boolean {
+export function isFitting(text: string, { operator, value }: Compare): boolean {
   if (value.length > 1) return matches(text, value);
   return TESTS[operator](text === value[0] ? 0 : text < value[0] ? -1 : 1);
 }

@@ -51,14 +51,11 @@ export async function openStoring(
       if (error !== undefined) logger.error({ err: error, source, rows }, 'events could not be stored');
     },
     onOverload: metrics.overloaded,
-    onRejectedCount: metrics.rejected,
     onRejected: rejectedEvents.add,
-    onWithoutProject(source, count) {
-      metrics.withoutProject(source, count);
-      warnOfProjects(source, count);
+    onCounted(source, counts) {
+      metrics.received(source, counts);
+      if (counts.withoutProject > 0) warnOfProjects(source, counts.withoutProject);
     },
-    onRepaired: metrics.repaired,
-    onFiltered: metrics.filtered,
   });
   opened.defer(ingest.close);
   keepUsage(context, usage, ingest.committer);

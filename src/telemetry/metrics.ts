@@ -4,6 +4,8 @@ import type { Engine } from '../engine/engine.ts';
 import type { StoreSizes, TableState } from '../engine/store-state.ts';
 import { OVERLOADS, type StoringWatch } from '../ingest/backpressure.ts';
 import type { Committer } from '../ingest/committer.ts';
+import { FILTER_RULES } from '../ingest/filter/filter.ts';
+import type { EventCounts } from '../ingest/rejected.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import type { Retention } from '../maintenance/retention.ts';
 import { createMetricRegistry, type LabelValues, type MetricRegistry } from './prometheus.ts';
@@ -140,12 +142,12 @@ export function createMetrics(now: () => number) {
       if (!failed) counters.stored.at(source).add(rows);
     },
     overloaded: counters.overloads.inc,
-    rejected: (source: string, count: number) => counters.rejected.at(source).add(count),
-    withoutProject: (source: string, count: number) => counters.withoutProject.at(source).add(count),
-    repaired: (source: string, count: number) => counters.repaired.at(source).add(count),
-    filtered(source: string, counts: Readonly<Record<string, number>>) {
-      for (const [rule, count] of Object.entries(counts))
-        if (count > 0) counters.filtered.at(source, rule).add(count);
+    /** Counts what became of the events of a request; `committed` counts those that are stored. */
+    received(source: string, counts: Readonly<EventCounts>) {
+      for (const name of ['rejected', 'withoutProject', 'repaired'] as const)
+        if (counts[name] > 0) counters[name].at(source).add(counts[name]);
+      for (const rule of FILTER_RULES)
+        if (counts[rule] > 0) counters.filtered.at(source, rule).add(counts[rule]);
     },
     dayDropped: counters.daysDropped.inc,
     /** Creates the series of a task: Prometheus sees only increases of series that it knows. */

@@ -7,7 +7,7 @@ import { tableColumns } from '../../src/engine/table.ts';
 import { InputError } from '../../src/errors.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { findValue, typedValue } from '../../src/ingest/read-event.ts';
-import { createEventWriter } from '../../src/ingest/writer.ts';
+import { insertEvents } from '../../src/ingest/writer.ts';
 import { type SqlText, textOf, trusted, writeValue } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -61,10 +61,9 @@ function makeSource(columns: readonly SourceColumn[], more: Partial<Source> = {}
 }
 
 async function store(source: Source, events: readonly string[]): Promise<void> {
-  const writer = createEventWriter(engine, source);
-  for (const text of events)
-    await writer.add(parseEvent({ text }, source, { now: NOW, eventBytesMax: 1_000_000, project: '' }));
-  await writer.flush();
+  const rules = { now: NOW, eventBytesMax: 1_000_000, project: '' };
+  const parsed = events.map((text) => parseEvent({ text }, source, rules));
+  await insertEvents(engine, source, parsed);
 }
 
 async function readAll(source: Source): Promise<Record<string, unknown>[]> {

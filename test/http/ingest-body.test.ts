@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { brotliCompressSync } from 'node:zlib';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { openRaw, readMetric } from '../support/http.ts';
 import { EDGE, idsOf, post, postHead, rowsOf, TO_EDGE } from '../support/ingest.ts';
@@ -12,16 +12,11 @@ const service = await startTestService({
 afterAll(service.close);
 const { url, core } = service;
 
-test.each([
-  ['gzip', gzipSync],
-  ['deflate', deflateSync],
-  ['br', brotliCompressSync],
-  ['zstd', zstdCompressSync],
-] as const)('Content-Encoding %s is undone', async (name, compress) => {
+test('Content-Encoding is undone, in any case', async () => {
   const project = newProject();
   const events = Array.from({ length: 5_000 }, (_, i) => ({ id: `${i}`, project }));
-  const body = new Uint8Array(compress(JSON.stringify(events)));
-  const answer = await post(url, TO_EDGE, body, { 'content-encoding': name.toUpperCase() });
+  const body = new Uint8Array(brotliCompressSync(JSON.stringify(events)));
+  const answer = await post(url, TO_EDGE, body, { 'content-encoding': 'BR' });
   expect([answer.status, answer.text]).toEqual([200, '{"message":"Logged!"}']);
   expect(await idsOf(core, project)).toHaveLength(5_000);
 });

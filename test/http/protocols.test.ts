@@ -59,29 +59,6 @@ const WITH_TIME: Readonly<Record<Name, (project: string, time: unknown) => strin
   elasticsearch: (project, time) => bulk({ '@timestamp': time, project }),
   otlp: (project, time) => records({ timeUnixNano: time, attributes: [ofProject(project)] }),
 };
-const DEEP_LEVELS = 120;
-const nest = (levels: number, wrap: (inner: object) => object) =>
-  Array.from({ length: levels }).reduce<object>(wrap, {});
-const WITH_DEEP: Readonly<Record<Name, (project: string, levels: number) => string>> = {
-  loki(project, levels) {
-    const deep = { a: nest(levels, (a) => ({ a })) };
-    const values = [
-      [`${now}`, 'deep', deep],
-      [`${now}`, 'good'],
-    ];
-    return JSON.stringify({ streams: [{ stream: { project }, values }] });
-  },
-  elasticsearch: (project, levels) =>
-    bulk({ project, a: nest(levels, (a) => ({ a })) }, { project, message: 'good' }),
-  otlp(project, levels) {
-    const deep = nest(levels, (value) => ({ kvlistValue: { values: [attribute('a', value)] } }));
-    const attributes = [ofProject(project)];
-    return records(
-      { attributes: [...attributes, attribute('a', deep)] },
-      { attributes, body: { stringValue: 'good' } },
-    );
-  },
-};
 
 describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name, wire) => {
   const send = (body: Body, headers: Record<string, string> = {}) =>
@@ -133,13 +110,6 @@ describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name,
     const columns = 'toUnixTimestamp64Milli(timestamp) AS at';
     expect(await rows(project, { columns })).toEqual(isStored ? [{ at: clock.now }] : []);
     if (!isStored) expect(answer.text).toMatch(/timestamp|older than|levels|is not \[/);
-  });
-
-  test('has an event that is too deep rejected, and the one beside it stored', async () => {
-    const project = newProject();
-    const answer = await send(WITH_DEEP[name](project, DEEP_LEVELS));
-    expect(answer.status).toBe(IN_PART[name]);
-    expect(await rows(project)).toMatchObject([{ event_message: 'good' }]);
   });
 
   test('has the good events of a batch stored beside the bad ones', async () => {

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { Source } from '../../src/definitions/source.ts';
 import { columnNames, truncateTable } from '../../src/engine/table.ts';
 import { encodeRow, parseEvent } from '../../src/ingest/event.ts';
-import { blockColumns, encodeBlocks } from '../../src/ingest/rows.ts';
+import { blockColumns, encodeParts } from '../../src/ingest/rows.ts';
 import { identifier, sql } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
 import { openTestStore } from '../support/service.ts';
@@ -77,7 +77,7 @@ test.each(SOURCES)('rows of $name are stored as blocks exactly as they are as te
       await engine.command(truncateTable(source, ''));
       const columns = blockColumns(source);
       // Several blocks, as of several requests.
-      const blocks = [parsed.slice(0, 3), parsed.slice(3)].flatMap((some) => encodeBlocks(some, columns));
+      const blocks = [parsed.slice(0, 3), parsed.slice(3)].flatMap((some) => encodeParts(some, columns));
       await engine.insert({ table, columns, format: 'blocks', blocks });
       const asBlocks = await readAll(source);
       await engine.command(truncateTable(source, ''));
@@ -97,7 +97,7 @@ test('a repeat under a token is stored once, as text after blocks, too, as after
   const parsed = Array.from({ length: 700 }, (_, id) => parseEvent({ text: text(id) }, source, rules));
   const columns = blockColumns(source);
   const token = 'repeated on the next day';
-  const blocks = encodeBlocks(parsed, columns);
+  const blocks = encodeParts(parsed, columns);
   await engine.insert({ table, format: 'blocks', columns, blocks, token });
   const bytes = Buffer.from(parsed.map(encodeRow).join(''));
   const asText = { table, format: 'JSONCompactEachRow', columns: columnNames(source), bytes } as const;

@@ -212,15 +212,6 @@ describe('closing', () => {
 });
 
 describe('a token', () => {
-  test('that came before stores nothing again, day by day', async () => {
-    const { project: token, event, commit, inserts, stored } = open();
-    const events = [event('1'), event('2', { daysAgo: 1 })];
-    await commit(events.slice(0, 1), { token });
-    await commit(events, { token });
-    expect(inserts.map((batch) => batch.token)).toEqual(Array(3).fill(token));
-    expect(await stored()).toEqual(['1', '2']);
-  });
-
   test('keeps a group to itself, and events without one are stored as often as they come', async () => {
     const { project, event, commit, inserts, stored } = open({ waitMs: 20 });
     const one = [event('1')];

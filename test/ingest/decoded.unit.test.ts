@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import type { BodyFormat } from '../../src/ingest/body-format.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
-import { RejectedEvent } from '../../src/ingest/read-event.ts';
+import { RejectedEvent, readEvent } from '../../src/ingest/read-event.ts';
 import { cutEvents } from '../../src/ingest/wire-events.ts';
 import { runs } from '../support/property.ts';
 
@@ -77,4 +77,23 @@ test.each<[BodyFormat, fc.Arbitrary<string>]>([
       expect(read(wire)).toEqual(read('text' in wire ? { text: wire.text } : wire));
   });
   fc.assert(property, runs(1_000));
+});
+
+const pair = (key: string, inner: object) => ({ key, value: inner });
+const bodyOf = (body: object) => ({ resourceLogs: [{ scopeLogs: [{ logRecords: [{ body }] }] }] });
+const USER = { kvlistValue: { values: [pair('user', { intValue: '12345678901234567890' })] } };
+
+test.each<[BodyFormat, string]>([
+  ['otlp-json', JSON.stringify(bodyOf({ kvlistValue: { values: [pair('by', USER)] } }))],
+  ['elasticsearch-bulk', '{"create":{}}\n{"message": {"by": {"user":12345678901234567890}}}'],
+])('columns of %s are also read from a message that is an object', (format, body) => {
+  const [source] = definitions.sources;
+  const paths = [
+    ['event_message', 'by'],
+    ['event_message', 'no'],
+  ];
+  const [wire] = cutEvents(Buffer.from(body), format, { decodedBytesMax: 1e9 }).events;
+  if (source === undefined || wire === undefined) throw new Error('there is no source, or no event');
+  const { at } = readEvent(wire, { ...source, idPaths: paths }, 1_000);
+  expect(paths.map((path) => at(path))).toEqual([{ json: '{"user":12345678901234567890}' }, undefined]);
 });

@@ -64,7 +64,7 @@ async function outcome(decoder: Decoder, body: readonly [Body, BodyFormat], sour
 }
 
 const rowsOf = ({ parts }: Batch) => parts.flatMap(({ rows }) => rows);
-const acceptedOf = ({ parts }: Batch) => parts.reduce((sum, { accepted }) => sum + accepted, 0);
+const storedOf = ({ parts }: Batch) => parts.reduce((sum, { stored }) => sum + stored, 0);
 
 const EVENT = fc.oneof(
   {
@@ -109,15 +109,18 @@ describe('a body that is decoded on the thread', () => {
 describe('nesting deeper than the stack allows', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   const good = '{"message":"a"}';
+  const value = `${'{"kvlistValue":{"values":[{"key":"a","value":'.repeat(10_000)}{}${'}]}}'.repeat(10_000)}`;
+  const records = `[{"attributes":[{"key":"a","value":${value}}]},{}]`;
 
   test.each<[BodyFormat, string]>([
     ['json', `[{"metadata":${deep}},${good}]`],
     ['ndjson', `{"metadata":${deep}}\n${good}`],
     ['loki-json', `{"streams":[{"stream":{},"values":[["${NOW_MS}","a",{"a":${deep}}],["${NOW_MS}","b"]]}]}`],
+    ['otlp-json', `{"resourceLogs":[{"scopeLogs":[{"logRecords":${records}}]}]}`],
     ['elasticsearch-bulk', `{"create":{}}\n{"a":${deep}}\n{"create":{}}\n${good}`],
   ])('rejects its event, and no other: %s', async (format, body) => {
     const { rejected, parts } = await decode(open(), [body, format]);
-    expect([rejected, parts[0]?.accepted]).toEqual([1, 1]);
+    expect([rejected, parts[0]?.stored]).toEqual([1, 1]);
   });
 });
 
@@ -130,7 +133,7 @@ describe('the thread', () => {
       decode(decoder, ['[{"id":"2"}]', 'json']),
     ]);
     expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'body_too_large' } });
-    expect(next).toMatchObject({ status: 'fulfilled', value: { parts: [{ accepted: 1 }] } });
-    expect(acceptedOf(await decode(decoder, ['[{"id":"3"}]', 'json']))).toBe(1);
+    expect(next).toMatchObject({ status: 'fulfilled', value: { parts: [{ stored: 1 }] } });
+    expect(storedOf(await decode(decoder, ['[{"id":"3"}]', 'json']))).toBe(1);
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { readDefinitions } from '../../src/definitions/read.ts';
 import type { ColumnType, Source, SourceColumn } from '../../src/definitions/source.ts';
 import { parseEvent, parseTimestamp } from '../../src/ingest/event.ts';
 import { RejectedEvent } from '../../src/ingest/read-event.ts';
@@ -211,6 +212,22 @@ describe('an event', () => {
     expect(parse(event, bytes).message).toBe(text);
     expect(refusalOf(event, bytes - 1)).toBe(`is larger than ${bytes - 1} bytes`);
   });
+});
+
+const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
+const LOGS = definitions.sources.find(({ name }) => name === 'logs') ?? SOURCE;
+
+// As pino writes its `name`, by itself, through pino-elasticsearch and through pino-logflare.
+test.each([
+  [{ name: 'pay', hostname: 'h1' }, 'pay'],
+  [{ name: 'pay', hostname: 'h1', service: 'shop' }, 'shop'],
+  [{ metadata: { name: 'pay', hostname: 'h1' } }, 'pay'],
+  [{ metadata: { name: 'pay', context: { host: 'h1' } } }, 'pay'],
+  [{ metadata: { name: 'pay', context: { host: 'h1', service: 'shop' } } }, 'shop'],
+])('in logs the name of a logger is the service if nothing else names it: %j', (event, service) => {
+  const { typed } = parseEvent({ text: JSON.stringify(event) }, LOGS, { now: NOW, project: '' });
+  const stored = (name: string) => typed[LOGS.columns.findIndex((one) => one.name === name)];
+  expect([stored('service'), stored('host')]).toEqual([service, 'h1']);
 });
 
 describe('a timestamp', () => {

@@ -58,7 +58,7 @@ test.each(BODIES)(
       const input = { bytes, format, protocol, source: undefined, candidates, rules };
       const { parts, rejected } = decodeBatch(input);
       return {
-        ...Object.fromEntries(parts.map(({ source, accepted }) => [source.name, accepted])),
+        ...Object.fromEntries(parts.map(({ source, stored }) => [source.name, stored])),
         rejected,
       };
     };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { type Bounds, type Config, parseConfig } from '../../src/config/config.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
-import { createEventWriter } from '../../src/ingest/writer.ts';
+import { insertEvents } from '../../src/ingest/writer.ts';
 import type { ServiceOptions } from '../../src/service/context.ts';
 import { type Core, openCore } from '../../src/service/open-core.ts';
 import { createService, type Service } from '../../src/service/service.ts';
@@ -143,11 +143,9 @@ export async function storeEvents(
   now: number,
 ): Promise<void> {
   const source = core.registry.getSource(sourceName);
-  const writer = createEventWriter(core.engine, source);
   const rules = { now: now * 1000, eventBytesMax: 1024 * 1024, project: '' };
-  for (const event of events) {
-    const text = typeof event === 'string' ? event : JSON.stringify(event);
-    await writer.add(parseEvent({ text }, source, rules));
-  }
-  await writer.flush();
+  const parsed = events.map((event) =>
+    parseEvent({ text: typeof event === 'string' ? event : JSON.stringify(event) }, source, rules),
+  );
+  await insertEvents(core.engine, source, parsed);
 }

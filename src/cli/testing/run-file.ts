@@ -8,7 +8,7 @@ import type { Engine } from '../../engine/engine.ts';
 import { truncateTable } from '../../engine/table.ts';
 import { TailraceError } from '../../errors.ts';
 import { mergeParameters } from '../../http/routes/query.ts';
-import { createEventWriter } from '../../ingest/writer.ts';
+import { insertEvents } from '../../ingest/writer.ts';
 import { parseExactJson } from '../../lib/json.ts';
 import { createCursors } from '../../query/cursor.ts';
 import type { RawParameters } from '../../query/parameters.ts';
@@ -39,11 +39,7 @@ export interface TestEngine {
 export async function runTestFile(test: TestFile, events: TestEvents, on: TestEngine): Promise<CaseResult[]> {
   const { engine } = on;
   try {
-    for (const [source, own] of events) {
-      const writer = createEventWriter(engine, source);
-      for (const event of own) await writer.add(event);
-      await writer.flush();
-    }
+    for (const [source, own] of events) await insertEvents(engine, source, own);
     const ask = createAsk(test, on);
     const results: CaseResult[] = [];
     for (const one of test.cases) {

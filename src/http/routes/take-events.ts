@@ -110,10 +110,10 @@ export async function takeEvents(
   const receipt = await post.catch((error: unknown) => {
     throw hideMissing(error, caller);
   });
-  const { sources, stored, rejected, withoutProject, repaired, dropped } = receipt;
+  const { sources, stored, rejected, withoutProject, repaired, drop } = receipt;
   if (withoutProject > 0) reply.header(WITHOUT_PROJECT_HEADER, withoutProject);
   if (repaired > 0) reply.header('x-events-repaired', repaired);
-  if (dropped > 0) reply.header(DROPPED_HEADER, dropped);
+  if (drop > 0) reply.header(DROPPED_HEADER, drop);
   request.detail = { source: sources.map(({ name }) => name).join(', '), stored, rejected };
   return receipt;
 }

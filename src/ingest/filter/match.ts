@@ -1,45 +1,38 @@
 import { findLevel, type Level } from '../../definitions/level.ts';
 import type { Source } from '../../definitions/source.ts';
 import { compareNumbers, floorOf, isNumber, spellingsOf } from '../../search/comparison.ts';
-import { type Compare, casesOf, findLevels, matches, readTime, TESTS } from '../../search/condition.ts';
+import {
+  type Compare,
+  casesOf,
+  findLevels,
+  isFitting,
+  matches,
+  readTime,
+  TESTS,
+} from '../../search/condition.ts';
 import { findColumn, KINDS, pathOf } from '../../search/field.ts';
 import type { SearchField, SearchTree, SearchValue } from '../../search/parse.ts';
+import type { Event } from '../event.ts';
 import { readString } from '../json/grammar.ts';
 import { cutMembers, type Member } from '../json/text.ts';
 
-/** An event as its row has it. */
-export interface MatchedEvent {
-  readonly id: string;
-  /** Microseconds since the epoch. */
-  readonly timestamp: number;
-  readonly project: string;
-  readonly message: string;
-  /** JSON text; empty if there is none. */
-  readonly metadata: string;
-  /** The same of the members beside it. */
-  readonly attributes: string;
-  /** The values of the source's typed columns, in their order. */
-  readonly typed: readonly unknown[];
-}
-
 /** Whether a search finds an event. */
-export type Match = (event: MatchedEvent) => boolean;
+export type Match = (event: Event) => boolean;
 
 /** The value of a field: a text, or what a typed column has; `undefined` if there is none. */
 type Value = string | number | boolean | undefined;
 
 /**
- * Compiles a search that `verifyCondition` accepts for events of one source. It finds exactly the events whose rows the
- * condition of `writeCondition` finds.
+ * Compiles a search that `verifyCondition` accepts for events of one source. It finds the events whose rows the condition
+ * of `writeCondition` finds; also those whose JSON the engine cannot read, for an integer beyond 64 bits or half a
+ * surrogate pair.
  */
 export function createMatch(tree: SearchTree, source: Source): Match {
   switch (tree.kind) {
-    case 'and': {
-      const items = tree.items.map((item) => createMatch(item, source));
-      return (event) => items.every((item) => item(event));
-    }
+    case 'and':
     case 'or': {
       const items = tree.items.map((item) => createMatch(item, source));
+      if (tree.kind === 'and') return (event) => items.every((item) => item(event));
       return (event) => items.some((item) => item(event));
     }
     case 'not': {
@@ -64,14 +57,16 @@ function createTextMatch(value: SearchValue): Match {
   return ({ message }) => matches(foldOnce(message), pieces);
 }
 
-let last = { text: '', folded: '' };
-
-/** As `fold`: the terms of a search read one message after another. */
-function foldOnce(text: string): string {
-  if (text !== last.text) last = { text, folded: fold(text) };
-  return last.folded;
+/** Keeps what was read last: the terms of a search read one event after another. */
+function keepLast<T>(read: (text: string) => T): (text: string) => T {
+  let last: { readonly text: string; readonly result: T } | undefined;
+  return (text) => {
+    if (last?.text !== text) last = { text, result: read(text) };
+    return last.result;
+  };
 }
 
+const foldOnce = keepLast(fold);
 const ASCII_ONLY = /^[\0-\x7f]*$/;
 
 /** Returns a text in which letters that are the same in any case are equal; ASCII letters equal only each other. */
@@ -95,8 +90,7 @@ function createExistsMatch(field: SearchField, source: Source): Match {
 }
 
 function createCompare(clause: Compare, source: Source): Match {
-  const { field, operator, value } = clause;
-  const test = TESTS[operator];
+  const { field, operator } = clause;
   if (isOfRow(field, 'level')) {
     const levels: readonly (Level | undefined)[] = findLevels(clause);
     const read = createReadLevel(source);
@@ -104,36 +98,33 @@ function createCompare(clause: Compare, source: Source): Match {
   }
   if (isOfRow(field, 'timestamp')) {
     const micros = readTime(clause);
-    return ({ timestamp }) => test(timestamp - micros);
+    return ({ timestamp }) => TESTS[operator](timestamp - micros);
   }
   if (isOfRow(field, 'source')) {
-    const isSource =
-      value.length > 1 ? matches(source.name, value) : test(compareBytes(source.name, value[0]));
+    const isSource = isFitting(source.name, clause);
     return () => isSource;
   }
   const { kind, read } = findOperand(field, source);
-  const isFitting = createValueTest(kind, clause);
+  const test = createValueTest(kind, clause);
   return (event) => {
     const found = read(event);
-    return found !== undefined && isFitting(found);
+    return found !== undefined && test(found);
   };
 }
 
-type Kind = 'text' | 'json' | 'integer' | 'number' | 'boolean';
-
 interface Operand {
-  readonly kind: Kind;
-  readonly read: (event: MatchedEvent) => Value;
+  readonly kind: 'text' | 'json' | 'integer' | 'number' | 'boolean';
+  readonly read: (event: Event) => Value;
 }
 
-const ROW_TEXTS: Readonly<Record<string, (event: MatchedEvent) => string>> = {
+const ROW_TEXTS: Readonly<Record<string, (event: Event) => string>> = {
   id: ({ id }) => id.toWellFormed(),
   project: ({ project }) => project.toWellFormed(),
   event_message: ({ message }) => message.toWellFormed(),
   metadata: (event) => jsonOf(event).toWellFormed(),
 };
 
-const jsonOf = ({ metadata, attributes }: MatchedEvent) => (metadata === '' ? attributes : metadata);
+const jsonOf = ({ metadata, attributes }: Event) => (metadata === '' ? attributes : metadata);
 
 function findOperand(field: SearchField, source: Source): Operand {
   const [name] = field;
@@ -159,7 +150,7 @@ function toText(value: Value): string | undefined {
   return Object.is(value, -0) ? '-0' : String(value).replace('e+', 'e');
 }
 
-function createValueTest(kind: Kind, clause: Compare): (value: NonNullable<Value>) => boolean {
+function createValueTest(kind: Operand['kind'], clause: Compare): (value: NonNullable<Value>) => boolean {
   const { operator, value, isQuoted } = clause;
   const [wanted] = value;
   if (value.length > 1) return (found) => matches(toText(found) ?? '', value);
@@ -197,7 +188,7 @@ function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-function createReadLevel({ level, columns }: Source): (event: MatchedEvent) => Level | undefined {
+function createReadLevel({ level, columns }: Source): (event: Event) => Level | undefined {
   if (level === undefined) return () => undefined;
   const { errorFrom, warnFrom } = level;
   const placeOf = (name: string | undefined) => columns.findIndex((column) => column.name === name);
@@ -212,66 +203,31 @@ function createReadLevel({ level, columns }: Source): (event: MatchedEvent) => L
   };
 }
 
-// The engine reads integers of 64 bits, and no JSON that has larger ones, or half a surrogate pair.
-const SUSPECT = /\d{19}|\\u[dD][89a-fA-F]|\d{3}\.?\d*[eE]\+?\d|[eE]\+?\d{2}/;
-const UNSIGNED_MAX = 2n ** 64n - 1n;
-const SIGNED_MIN = -(2n ** 63n);
-
 /**
  * Reads the value at a path of a JSON text as the engine's JSONExtractRaw does: a text, or the JSON of any other value;
- * of equal names the first.
- *
- * @returns `undefined` for null, without a value, and for JSON that the engine does not read
+ * `undefined` for null, or without one.
  */
 function readJsonText(json: string, path: readonly string[]): string | undefined {
-  if (lastJson.json !== json) lastJson = { json, members: new Map(), isReadable: undefined };
-  const value = findJson(json, path);
+  const cut = cutterOf(json);
+  let value: string | undefined = json;
+  for (const name of path) {
+    if (value === undefined || !/^\s*\{/.test(value)) return undefined;
+    value = cut(value).find((member) => member.name === name)?.text;
+  }
   if (value === undefined || value === 'null') return undefined;
-  lastJson.isReadable ??= !SUSPECT.test(json) || isReadable(json);
-  if (!lastJson.isReadable) return undefined;
   if (value.startsWith('"')) return readString(value);
   return /^[[{]/.test(value) ? writeJson(value) : writeNumber(value);
 }
 
-/** What was read of the last text: the terms of a search read one event after another. */
-let lastJson: {
-  readonly json: string;
-  readonly members: Map<string, readonly Member[]>;
-  isReadable: boolean | undefined;
-} = { json: '', members: new Map(), isReadable: undefined };
-
-function cutOnce(text: string): readonly Member[] {
-  const members = lastJson.members.get(text) ?? cutMembers(text);
-  lastJson.members.set(text, members);
-  return members;
-}
-
-function findJson(json: string, path: readonly string[]): string | undefined {
-  let text: string | undefined = json;
-  for (const name of path) {
-    if (text === undefined || !/^\s*\{/.test(text)) return undefined;
-    text = cutOnce(text).find((member) => member.name === name)?.text;
-  }
-  return text;
-}
-
-/** Whether the engine reads a JSON text. */
-function isReadable(json: string): boolean {
-  let readable = true;
-  JSON.parse(json, function check(name: string, value: unknown, context?: { readonly source?: string }) {
-    if (typeof value === 'number') readable &&= isReadableNumber(context?.source ?? '');
-    else if (typeof value === 'string') readable &&= value.isWellFormed();
-    readable &&= name.isWellFormed();
-    return value;
-  });
-  return readable;
-}
-
-function isReadableNumber(source: string): boolean {
-  if (!/^-?\d+$/.test(source)) return Number.isFinite(Number(source));
-  const integer = BigInt(source);
-  return integer >= SIGNED_MIN && integer <= UNSIGNED_MAX;
-}
+/** Cuts each object of a JSON text once. */
+const cutterOf = keepLast((_json) => {
+  const known = new Map<string, readonly Member[]>();
+  return (text: string) => {
+    const members = known.get(text) ?? cutMembers(text);
+    known.set(text, members);
+    return members;
+  };
+});
 
 const TOKENS = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|-?\d[\d.eE+-]*|\s+/g;
 

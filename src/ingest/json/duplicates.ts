@@ -1,15 +1,12 @@
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
-  COLON,
   COMMA,
   endOfScalar,
   endOfString,
   IS_SPACE,
-  NOT_JSON,
   OPEN_BRACE,
   OPEN_BRACKET,
-  QUOTE,
   readString,
 } from './grammar.ts';
 
@@ -53,35 +50,62 @@ function grow(names: NameHashes): void {
   names.slots = slots;
 }
 
+/** Where a member stands, up to the next one. */
+interface Span {
+  readonly start: number;
+  end: number;
+}
+
 /**
  * Leaves out each member of an object that is followed by one of the same name, at any depth, as JSON.parse does: the engine
  * would read the first. What stays is exact.
  *
- * @param bytes JSON that is nested no deeper than an event may be
+ * @param bytes valid JSON that is nested no deeper than an event may be
  * @returns the same bytes if there is no such member
  */
 export function dropDuplicates(bytes: Buffer): Buffer {
   const dropped: Span[] = [];
-  const cursor = { bytes, at: 0 };
-  const pass = () => {
-    const first = nextToken(cursor);
-    if (first === OPEN_BRACE) passMembers();
-    else if (first === OPEN_BRACKET) passArray(cursor, pass);
-    else cursor.at = endOfScalar(bytes, cursor.at);
-  };
-  const passMembers = () => {
-    let indexes: Map<string, number> | undefined; // a large event may have many empty objects
-    const starts: number[] = [];
-    passObject(cursor, ({ start, end }) => {
-      const name = readString(bytes.toString('utf8', start, end));
-      const index = starts.push(start) - 1;
-      indexes ??= new Map();
-      const earlier = indexes.get(name) ?? index;
-      indexes.set(name, index);
-      if (earlier < index) dropped.push({ start: starts[earlier] ?? 0, end: starts[earlier + 1] ?? 0 });
-      pass();
-    });
-  };
+  let at = 0;
+
+  /** Moves to the next token. @returns its first byte */
+  function next(): number {
+    while (IS_SPACE[bytes[at] ?? 0] === 1) at++;
+    return bytes[at] ?? 0;
+  }
+
+  function pass(): void {
+    const opening = next();
+    if (opening === OPEN_BRACE || opening === OPEN_BRACKET) passItems(opening === OPEN_BRACE);
+    else at = endOfScalar(bytes, at);
+  }
+
+  function passItems(areMembers: boolean): void {
+    let members: Map<string, Span> | undefined; // a large event may have many empty objects
+    let last: Span | undefined;
+    at++;
+    for (let first = next(); first !== CLOSE_BRACE && first !== CLOSE_BRACKET; first = next()) {
+      if (first === COMMA) at++;
+      else if (areMembers) {
+        members ??= new Map();
+        if (last !== undefined) last.end = at;
+        last = { start: at, end: at };
+        passMember(members, last);
+      } else pass();
+    }
+    at++;
+  }
+
+  function passMember(members: Map<string, Span>, span: Span): void {
+    at = endOfString(bytes, span.start);
+    const name = readString(bytes.toString('utf8', span.start, at));
+    const earlier = members.get(name);
+    if (earlier !== undefined) dropped.push(earlier);
+    members.set(name, span);
+    next();
+    at++; // the colon
+    pass();
+  }
+
   pass();
   return dropped.length === 0 ? bytes : without(bytes, dropped);
 }
@@ -96,67 +120,4 @@ function without(bytes: Buffer, spans: readonly Span[]): Buffer {
     at = end;
   }
   return Buffer.concat([...parts, bytes.subarray(at)]);
-}
-
-/** A place in the bytes of a JSON text. */
-interface Cursor {
-  readonly bytes: Buffer;
-  at: number;
-}
-
-/** Where a value stands. */
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Moves to the next token. @returns its first byte; 0 at the end */
-function nextToken(cursor: Cursor): number {
-  const { bytes } = cursor;
-  let at = cursor.at;
-  while (IS_SPACE[bytes[at] ?? 0] === 1) at++;
-  cursor.at = at;
-  return bytes[at] ?? 0;
-}
-
-/** Passes an array. @param onElement has to pass the element before which the cursor stands @throws NOT_JSON */
-function passArray(cursor: Cursor, onElement: () => void): void {
-  passItems(cursor, { opening: OPEN_BRACKET, closing: CLOSE_BRACKET }, onElement);
-}
-
-/**
- * Passes an object.
- *
- * @param onMember gets the place of the name, quotes included, and has to pass the value
- * @throws NOT_JSON
- */
-function passObject(cursor: Cursor, onMember: (name: Span) => void): void {
-  passItems(cursor, { opening: OPEN_BRACE, closing: CLOSE_BRACE }, () => {
-    const start = cursor.at;
-    if (cursor.bytes[start] !== QUOTE) throw NOT_JSON;
-    const end = endOfString(cursor.bytes, start);
-    cursor.at = end;
-    if (nextToken(cursor) !== COLON) throw NOT_JSON;
-    cursor.at++;
-    nextToken(cursor);
-    onMember({ start, end });
-  });
-}
-
-function passItems(
-  cursor: Cursor,
-  { opening, closing }: { readonly opening: number; readonly closing: number },
-  onItem: () => void,
-): void {
-  if (nextToken(cursor) !== opening) throw NOT_JSON;
-  cursor.at++;
-  for (let next = nextToken(cursor); next !== closing; ) {
-    onItem();
-    next = nextToken(cursor);
-    if (next === closing) break;
-    if (next !== COMMA) throw NOT_JSON;
-    cursor.at++;
-    if (nextToken(cursor) === closing) throw NOT_JSON;
-  }
-  cursor.at++;
 }

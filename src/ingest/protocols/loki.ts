@@ -255,7 +255,7 @@ const GROWTH_MAX = 22;
  * @throws TailraceError `body_too_large` beyond `bytesMax`, `invalid_request` if the bytes are not Snappy, or of
  *   another length than they say
  */
-function decompressSnappy(bytes: Uint8Array, bytesMax: number): Buffer {
+function decompressSnappy(bytes: Uint8Array, bytesMax = Number.POSITIVE_INFINITY): Buffer {
   const invalid = 'the body is not a block of Snappy, or ends too soon';
   const length = readLength(bytes);
   if (length === undefined || length > bytes.length * GROWTH_MAX)

@@ -49,7 +49,7 @@ function parseJson(text: string): unknown {
 export function decodeBody(format: BodyFormat, bytes: Buffer): number {
   try {
     const { parts } = decodeBatch({ bytes, format, source, candidates: [], rules });
-    return parts.reduce((sum, { accepted }) => sum + accepted, 0);
+    return parts.reduce((sum, { stored }) => sum + stored, 0);
   } catch (error) {
     if (error instanceof TailraceError && ['invalid_request', 'body_too_large'].includes(error.code))
       return 0;
