@@ -65,20 +65,14 @@ export function createFileKind<Schema extends TSchema, T>(
   };
 }
 
-/** Drops the fault of a union if that of a value within it says more. @param key the path of the error as JSON */
-function dropUnion(faults: Map<string, Fault>, error: ErrorObject, key: string): void {
-  if (prefersInner(error) && hasInner(faults, key)) faults.delete(key);
-}
-
-/** Whether a fault within the value says more than that of the union: `prefersInner` is our own annotation, too. */
-function prefersInner(error: ErrorObject): boolean {
-  const { prefersInner: does } = error.parentSchema as { prefersInner?: boolean };
-  return error.keyword === 'anyOf' && does === true;
-}
-
-/** @param key a path as JSON */
-function hasInner(faults: ReadonlyMap<string, Fault>, key: string): boolean {
-  return [...faults.keys()].some((other) => other.startsWith(`${key.slice(0, -1)},`));
+/**
+ * Drops the fault of a union if that of a value within it says more, as our annotation `prefersInner` of its schema says.
+ *
+ * @param key the path of the error as JSON
+ */
+function dropUnion(faults: Map<string, Fault>, { keyword, parentSchema }: ErrorObject, key: string): void {
+  if (keyword !== 'anyOf' || (parentSchema as Parent).prefersInner !== true) return;
+  if ([...faults.keys()].some((other) => other.startsWith(`${key.slice(0, -1)},`))) faults.delete(key);
 }
 
 function pathOf(error: ErrorObject): string[] {
@@ -93,6 +87,7 @@ interface Parent {
   readonly properties?: object;
   readonly expected?: string;
   readonly patternProperties?: object;
+  readonly prefersInner?: boolean;
   readonly gone?: Readonly<Record<string, string>>;
 }
 

@@ -85,15 +85,15 @@ export function createListener(parts: ListenerParts): Answer {
       const fields = {
         id,
         method: request.method ?? '',
-        route: QUERY_PATH,
         keyId: caller.keyId,
         ip,
         endpointName: endpoint.name,
         failure: undefined,
+        rejection: undefined,
         quiet: false,
         detail: describeServed(served),
       };
-      observe(fields, { status, ms: performance.now() - startMs });
+      observe(fields, { route: QUERY_PATH, status, ms: performance.now() - startMs });
     };
     // A `close` event costs a fifth of a response.
     if (isSent(response)) end(described.status);
