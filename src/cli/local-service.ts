@@ -66,28 +66,7 @@ function foreign(file: string): InputError {
 
 /** Whether a service owns a data directory. */
 function isService(dataDir: string): boolean {
-  return isServiceName(findOwner(dataDir) ?? '');
-}
-
-function isServiceName(owner: string): boolean {
-  return /^tailrace (?:serve|dev) /.test(owner);
-}
-
-/**
- * Finds why there is no service on the data directory of the settings; `undefined`: there may be one, which may still
- * be starting.
- */
-function findNoService(config: Store): string | undefined {
-  const { dataDir } = config;
-  const owner = findOwner(dataDir);
-  if ((owner !== undefined && isServiceName(owner)) || findLocalService(config) !== undefined)
-    return undefined;
-  if (owner === undefined)
-    return (
-      `no service runs on data directory ${dataDir}: start one with "npx tailrace serve", ` +
-      "or set TAILRACE_DATA_DIR to the service's"
-    );
-  return `data directory ${dataDir} is in use by ${owner}, which is not a service`;
+  return /^tailrace (?:serve|dev) /.test(findOwner(dataDir) ?? '');
 }
 
 const START_MS_MAX = 60_000;
@@ -95,16 +74,25 @@ const POLL_EVERY_MS = 50;
 
 /** Returns the service on the data directory of the settings, once it listens. @throws InputError if there is none */
 export async function getLocalService(config: Store): Promise<Remote> {
+  const { dataDir } = config;
   const endMs = performance.now() + START_MS_MAX;
   for (;;) {
-    const absent = findNoService(config);
-    if (absent !== undefined) throw new InputError([absent]);
     const found = findLocalService(config);
     if (found !== undefined) return found;
+    if (!isService(dataDir)) throw new InputError([describeAbsent(dataDir)]);
     if (performance.now() > endMs)
-      throw new StoppedError(`the service on ${config.dataDir} is still starting; its log says more`);
+      throw new StoppedError(`the service on ${dataDir} is still starting; its log says more`);
     await wait(POLL_EVERY_MS);
   }
+}
+
+function describeAbsent(dataDir: string): string {
+  const owner = findOwner(dataDir);
+  if (owner !== undefined) return `data directory ${dataDir} is in use by ${owner}, which is not a service`;
+  return (
+    `no service runs on data directory ${dataDir}: start one with "npx tailrace serve", or set ` +
+    "TAILRACE_DATA_DIR to the service's"
+  );
 }
 
 /**

@@ -143,15 +143,22 @@ export async function sendRequest(
 const JSON_TYPE = mediaTypeOf(JSON_FORMAT);
 
 /** Returns the failure with the ignored parameters: a mistyped one may be the missing one. */
-function toError(url: string, { bytes, mediaType, ignored }: RemoteResponse, status: string): Error {
-  const { error } = (mediaType === JSON_TYPE ? JSON.parse(bytes.toString()) : {}) as {
-    error?: { code?: string; message?: string };
-  };
+function toError(url: string, { bytes, ignored }: RemoteResponse, status: string): Error {
+  const error = readFailure(bytes);
   const code = findErrorCode(error?.code);
   if (error?.message === undefined || code === undefined)
     return new InputError([`${url} is not a Tailrace service: it responded with ${status}`]);
   const unknown = ignored.map((name) => `parameter ${JSON.stringify(name)} is not known`);
   return new TailraceError(code, [`${url}: ${error.message}`, ...unknown].join('; '));
+}
+
+/** Reads the error of a response; `undefined` if it is not one of Tailrace. */
+export function readFailure(bytes: Buffer): { code?: string; message?: string } | undefined {
+  try {
+    return (JSON.parse(bytes.toString()) as { error?: { code?: string; message?: string } }).error;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Writes the end of a message about a redirect, which is not followed; empty for any other response. */

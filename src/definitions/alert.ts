@@ -1,12 +1,11 @@
 import { type Static, Type } from 'typebox';
-import type { Fault } from '../errors.ts';
 import { closed, listOf, oneOf, optional, shortText, wholeNumber } from '../lib/schema.ts';
 import { COLUMN_NAME } from './chart.ts';
 import { ENDPOINT_NAME } from './endpoint.ts';
 import { CALL_VALUES, type CallTexts, SCALAR, toCallTexts } from './parameter-type.ts';
-import { createShapeCheck } from './shape.ts';
+import { createFileKind } from './shape.ts';
 import { UUID_TEXT } from './source-file.ts';
-import type { FileKind, YamlFile } from './yaml-file.ts';
+import type { FieldFaults, FileKind, YamlFile } from './yaml-file.ts';
 
 /** A saved query that is evaluated at intervals, and calls somebody while its condition holds. Times are in ms. */
 export interface Alert {
@@ -103,33 +102,23 @@ export const ALERT_FILE = closed({
 
 type AlertFile = Static<typeof ALERT_FILE>;
 
-/** Finds faults of shape: unknown, missing or wrong fields. */
-const checkAlertShape = createShapeCheck(ALERT_FILE);
-
 /** The files of alerts, checked for the faults that need neither endpoints nor receivers. */
-export const ALERTS: FileKind<Alert> = { noun: 'alert', check: checkAlert, create: createAlert };
+export const ALERTS: FileKind<Alert> = createFileKind('alert', ALERT_FILE, {
+  find: findFaults,
+  create: createAlert,
+});
 
-function checkAlert(file: YamlFile): Fault[] {
-  const shape = checkAlertShape(file);
-  if (shape.length > 0) return shape;
-  const { when, no_data: noData } = alertFields(file);
+function* findFaults({ when, no_data: noData }: AlertFile): FieldFaults {
   if (when === 'rows') {
     const message = 'with "when: rows" the alert would always hold: rows or none; remove "no_data: alert"';
-    return noData === 'alert' ? [file.fault(['no_data'], message)] : [];
-  }
-  const given = COMPARISONS.filter((name) => when[name] !== undefined);
-  return given.length === 1 ? [] : [file.fault(['when'], `"when" must be ${WHEN}`)];
+    if (noData === 'alert') yield [['no_data'], message];
+  } else if (COMPARISONS.filter((name) => when[name] !== undefined).length !== 1)
+    yield [['when'], `"when" must be ${WHEN}`];
 }
 
-function alertFields(file: YamlFile): AlertFile {
-  return file.value as AlertFile; // checkAlertShape has been called
-}
-
-function createAlert(file: YamlFile): Alert {
-  const fields = alertFields(file);
+function createAlert(fields: AlertFile): Omit<Alert, 'id' | 'file' | 'fault'> {
   const { repeat } = fields;
   return {
-    id: fields.id.toLowerCase(),
     name: fields.name,
     description: fields.description,
     endpoint: fields.endpoint,
@@ -147,8 +136,6 @@ function createAlert(file: YamlFile): Alert {
     runbook: fields.runbook,
     to: fields.to,
     repeatMs: repeat === undefined ? undefined : repeat * 1000,
-    file: file.file,
-    fault: file.fault,
   };
 }
 
@@ -158,5 +145,5 @@ function toCondition(when: AlertFile['when']): AlertCondition {
     const value = when[kind];
     if (value !== undefined) return { kind, column: when.column, value };
   }
-  throw new Error('checkAlert has found a comparison');
+  throw new Error('findFaults has found a comparison');
 }

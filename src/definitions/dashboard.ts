@@ -1,12 +1,11 @@
 import { type Static, Type } from 'typebox';
-import type { Fault } from '../errors.ts';
 import { closed, listOf, oneOf, optional, shortText } from '../lib/schema.ts';
 import { CHART_COLUMNS, CHART_TITLE, CHART_UNIT, PANEL_KINDS, type PanelKind } from './chart.ts';
 import { ENDPOINT_NAME } from './endpoint.ts';
 import { CALL_VALUES, type CallTexts, PARAMETER_NAME, SCALAR, toCallTexts } from './parameter-type.ts';
-import { createShapeCheck } from './shape.ts';
+import { createFileKind } from './shape.ts';
 import { UUID_TEXT } from './source-file.ts';
-import type { FileKind, YamlFile } from './yaml-file.ts';
+import type { FieldFaults, FileKind, YamlFile } from './yaml-file.ts';
 
 /** A page of panels, each an endpoint. */
 export interface Dashboard {
@@ -83,26 +82,17 @@ export const DASHBOARD_FILE = closed({
 type DashboardFile = Static<typeof DASHBOARD_FILE>;
 type PanelFile = Static<typeof PANEL>;
 
-/** Finds faults of shape: unknown, missing or wrong fields. */
-const checkDashboardShape = createShapeCheck(DASHBOARD_FILE);
-
 /** The files of dashboards, checked for the faults that do not need their endpoints. */
-export const DASHBOARDS: FileKind<Dashboard> = {
-  noun: 'dashboard',
-  check: checkDashboard,
+export const DASHBOARDS: FileKind<Dashboard> = createFileKind('dashboard', DASHBOARD_FILE, {
+  find: findFaults,
   create: createDashboard,
-};
+});
 
-function checkDashboard(file: YamlFile): Fault[] {
-  const shape = checkDashboardShape(file);
-  if (shape.length > 0) return shape;
-  return dashboardFields(file).rows.flatMap(({ panels }, row) =>
-    panels.flatMap((panel, i) =>
-      [...findPanelFaults(panel)].map(([field, message]) =>
-        file.fault(['rows', row, 'panels', i, field], message),
-      ),
-    ),
-  );
+function* findFaults({ rows }: DashboardFile): FieldFaults {
+  for (const [row, { panels }] of rows.entries())
+    for (const [i, panel] of panels.entries())
+      for (const [field, message] of findPanelFaults(panel))
+        yield [['rows', row, 'panels', i, field], message];
 }
 
 const OF_ENDPOINTS = ['endpoint', 'parameters', 'columns', 'unit'] as const;
@@ -121,19 +111,13 @@ function* findPanelFaults(panel: PanelFile): Generator<readonly [keyof PanelFile
   if (panel.text !== undefined) yield ['text', '"text" needs "show: text"'];
 }
 
-function dashboardFields(file: YamlFile): DashboardFile {
-  return file.value as DashboardFile; // checkDashboardShape has been called
-}
-
 const DAY_SECONDS = 86_400;
 const UNIT_SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3600, d: DAY_SECONDS };
 
-function createDashboard(file: YamlFile): Dashboard {
-  const fields = dashboardFields(file);
+function createDashboard(fields: DashboardFile): Omit<Dashboard, 'id' | 'file' | 'fault'> {
   const { range = '24h' } = fields;
   const defaults = Object.entries(fields.parameters ?? {}).map(([name, value]) => [name, String(value)]);
   return {
-    id: fields.id.toLowerCase(),
     name: fields.name,
     title: fields.title,
     description: fields.description ?? '',
@@ -143,8 +127,6 @@ function createDashboard(file: YamlFile): Dashboard {
       heightPx: height ?? HEIGHT_PX,
       panels: panels.map(createPanel),
     })),
-    file: file.file,
-    fault: file.fault,
   };
 }
 

@@ -1,8 +1,8 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { closed, oneOf, optional } from '../lib/schema.ts';
 import { CHART_TITLE } from './chart.ts';
 import { ENDPOINT_NAME } from './endpoint.ts';
-import { createShapeCheck } from './shape.ts';
+import { createFileKind } from './shape.ts';
 import { UUID_TEXT } from './source-file.ts';
 import type { FileKind, YamlFile } from './yaml-file.ts';
 
@@ -44,18 +44,12 @@ export const SAVED_SEARCH_FILE = closed({
 });
 
 /** The files of saved searches, checked for faults of shape. */
-export const SAVED_SEARCHES: FileKind<SavedSearch> = {
-  noun: 'search',
-  check: createShapeCheck(SAVED_SEARCH_FILE),
-  create({ value, file, fault }) {
-    const { id, name, title, description = '', search } = value as Static<typeof SAVED_SEARCH_FILE>; // as checked
+export const SAVED_SEARCHES: FileKind<SavedSearch> = createFileKind('search', SAVED_SEARCH_FILE, {
+  create({ name, title, description = '', search }) {
     const texts = Object.entries(search).map(([field, text]) => [field, String(text)]);
-    return {
-      ...{ id: id.toLowerCase(), name, title, description, file, fault },
-      search: Object.fromEntries(texts),
-    };
+    return { name, title, description, search: Object.fromEntries(texts) };
   },
-};
+});
 
 /** Returns the names and UUIDs of the sources that it names, as `GET /api/search` reads them; empty: all. */
 export function listSources({ search: { source = '' } }: Pick<SavedSearch, 'search'>): string[] {

@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv';
-import type { TSchema } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import type { Fault } from '../errors.ts';
 import { expectedOf } from '../lib/schema.ts';
 import { compileSchema } from '../lib/schema-check.ts';
-import type { YamlFile } from './yaml-file.ts';
+import { type FieldFault, type FileKind, toFaults, type YamlFile } from './yaml-file.ts';
 
 // Finding the line of each fault takes a time in proportion to the file.
 const FAULTS_MAX = 50;
@@ -37,20 +37,42 @@ export function createShapeCheck(
   };
 }
 
-/** Drops the fault of a union if that of a value within it says more. @param key the path of the error as JSON */
-function dropUnion(faults: Map<string, Fault>, error: ErrorObject, key: string): void {
-  if (prefersInner(error) && hasInner(faults, key)) faults.delete(key);
+/** The rules of a kind of definition for fields of the right shape. */
+interface KindRules<Fields, T> {
+  /** Finds faults that need no other definition. */
+  readonly find?: (fields: Fields) => Iterable<FieldFault>;
+  readonly create: (fields: Fields) => Omit<T, 'id' | 'file' | 'fault'>;
 }
 
-/** Whether a fault within the value says more than that of the union: `prefersInner` is our own annotation, too. */
-function prefersInner(error: ErrorObject): boolean {
-  const { prefersInner: does } = error.parentSchema as { prefersInner?: boolean };
-  return error.keyword === 'anyOf' && does === true;
+/** Creates a kind of definition that is one YAML file. */
+export function createFileKind<Schema extends TSchema, T>(
+  noun: string,
+  schema: Schema,
+  { find = () => [], create }: KindRules<Static<Schema>, T>,
+): FileKind<T> {
+  const checkShape = createShapeCheck(schema);
+  const fieldsOf = ({ value }: YamlFile) => value as Static<Schema> & { readonly id: string }; // as `check` found it
+  return {
+    noun,
+    check(file) {
+      const shape = checkShape(file);
+      return shape.length > 0 ? shape : toFaults(file, find(fieldsOf(file)));
+    },
+    create(file) {
+      const fields = fieldsOf(file);
+      return { ...create(fields), id: fields.id.toLowerCase(), file: file.file, fault: file.fault } as T; // all members
+    },
+  };
 }
 
-/** @param key a path as JSON */
-function hasInner(faults: ReadonlyMap<string, Fault>, key: string): boolean {
-  return [...faults.keys()].some((other) => other.startsWith(`${key.slice(0, -1)},`));
+/**
+ * Drops the fault of a union if that of a value within it says more, as our annotation `prefersInner` of its schema says.
+ *
+ * @param key the path of the error as JSON
+ */
+function dropUnion(faults: Map<string, Fault>, { keyword, parentSchema }: ErrorObject, key: string): void {
+  if (keyword !== 'anyOf' || (parentSchema as Parent).prefersInner !== true) return;
+  if ([...faults.keys()].some((other) => other.startsWith(`${key.slice(0, -1)},`))) faults.delete(key);
 }
 
 function pathOf(error: ErrorObject): string[] {
@@ -65,6 +87,7 @@ interface Parent {
   readonly properties?: object;
   readonly expected?: string;
   readonly patternProperties?: object;
+  readonly prefersInner?: boolean;
   readonly gone?: Readonly<Record<string, string>>;
 }
 

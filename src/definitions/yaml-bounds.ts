@@ -1,4 +1,4 @@
-import { CST, type Document, isCollection, isScalar, Lexer, visit } from 'yaml';
+import { CST, type Document, isCollection, isScalar, Lexer, Parser, visit } from 'yaml';
 
 /**
  * A reason to keep a text from the YAML library, or a fault that the library would find in more than linear time.
@@ -17,82 +17,31 @@ const DEPTH_MAX = 64;
 
 const NAME_CHARS_MAX = 60;
 
-const OPENING: ReadonlySet<string> = new Set(['flow-seq-start', 'flow-map-start']);
-const CLOSING: ReadonlySet<string> = new Set(['flow-seq-end', 'flow-map-end']);
-// In `- - - a` each of them opens a level in one line; in brackets, in one item: `{a: b: c: d`.
-const COMPACT: ReadonlySet<string> = new Set(['seq-item-ind', 'explicit-key-ind', 'map-value-ind']);
+// Spaces, and the signs that the lexer adds to the text.
+const UNCOUNTED: ReadonlySet<string | null> = new Set(['space', 'doc-mode', 'flow-error-end', 'scalar']);
 
-/** Reads the tokens of a text up to the first bound that it exceeds, in linear time and without recursion. */
+/**
+ * Reads a text up to the first bound that it exceeds, in linear time and without recursion: the parser of tokens has the
+ * nodes around each in a list.
+ */
 export function findYamlExcess(text: string, tokensMax: number): YamlFault | undefined {
-  const line = createLine();
+  const parser = new Parser();
   let tokens = 0;
-  let offset = 0;
-  let isText = false; // whether a text follows, which may look like a sign
   for (const lexeme of new Lexer().lex(text)) {
-    const type = isText ? 'scalar' : (CST.tokenType(lexeme) ?? 'scalar');
-    isText = lexeme === CST.SCALAR;
-    if (isMark(lexeme)) continue;
-    if (type !== 'space' && ++tokens > tokensMax)
+    const { offset } = parser;
+    if (!UNCOUNTED.has(CST.tokenType(lexeme)) && ++tokens > tokensMax)
       return {
         offset,
         message: `has more than ${tokensMax} words and signs; usual definitions have a few hundred`,
       };
-    if (line.enter(type, lexeme.length) > DEPTH_MAX)
+    Array.from(parser.next(lexeme)); // a generator, which only works while it is read
+    if (parser.stack.length > DEPTH_MAX)
       return {
         offset,
         message: `is nested more than ${DEPTH_MAX} levels deep; usual definitions have at most 6`,
       };
-    offset += lexeme.length;
   }
   return undefined;
-}
-
-/** Control characters that the lexer adds to the text. */
-function isMark(lexeme: string): boolean {
-  return lexeme === CST.DOCUMENT || lexeme === CST.FLOW_END || lexeme === CST.SCALAR;
-}
-
-/** Tracks the depth of nesting: of indented lines, within the line, and of brackets. */
-function createLine() {
-  const indents: number[] = []; // of the lines around this one
-  let atStart = true;
-  let indent = 0;
-  let compact = 0;
-  let flow = 0;
-
-  function begin(): void {
-    atStart = true;
-    indent = 0;
-    if (flow === 0) compact = 0;
-  }
-
-  function enterLine(): void {
-    if (!atStart) return;
-    atStart = false;
-    if (flow > 0) return;
-    while ((indents.at(-1) ?? -1) >= indent) indents.pop();
-    indents.push(indent);
-  }
-
-  function open(type: string): void {
-    if (OPENING.has(type)) flow++;
-    if (CLOSING.has(type)) flow = Math.max(flow - 1, 0);
-    if (COMPACT.has(type)) compact++;
-    else if (type === 'comma' || OPENING.has(type) || CLOSING.has(type)) compact = 0;
-  }
-
-  return {
-    /** @returns the depth after a token */
-    enter(type: string, length: number): number {
-      if (type === 'newline') begin();
-      else if (type === 'space') indent += atStart ? length : 0;
-      else {
-        enterLine();
-        open(type);
-      }
-      return indents.length + compact + flow;
-    },
-  };
 }
 
 /**

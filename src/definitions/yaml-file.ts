@@ -28,13 +28,11 @@ export const YAML_OPTIONS = { merge: true, uniqueKeys: false, logLevel: 'error' 
 /** Place of a value in the document, such as `['parameters', 'interval', 'values']`. */
 export type YamlPath = readonly (string | number)[];
 
-/** What is wrong with values of a file. */
-export type FieldFaults = Generator<readonly [path: YamlPath, message: string]>;
+/** What is wrong with a value of a file. */
+export type FieldFault = readonly [path: YamlPath, message: string];
+export type FieldFaults = Generator<FieldFault>;
 
-export function toFaults(
-  file: YamlFile,
-  faults: Iterable<readonly [path: YamlPath, message: string]>,
-): Fault[] {
+export function toFaults(file: YamlFile, faults: Iterable<FieldFault>): Fault[] {
   return [...faults].map(([path, message]) => file.fault(path, message));
 }
 

@@ -10,12 +10,12 @@ import Fastify, {
   type FastifyServerOptions,
   LogController,
 } from 'fastify';
-import type { Config } from '../config/config.ts';
 import { TailraceError } from '../errors.ts';
-import { createAdmit, type SharedRates } from '../serve/admit.ts';
+import { createAdmit } from '../serve/admit.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { acceptJson } from './json-body.ts';
 import { createListener, findHeadFault, HEADERS_CHARS_MAX, listenBefore } from './listener.ts';
+import type { AppParts } from './parts.ts';
 import { type Admissions, noteRefusal } from './plugins/auth.ts';
 import { createCorsHead, registerCors } from './plugins/cors.ts';
 import { createClientErrorHandler, sendError } from './plugins/errors.ts';
@@ -24,26 +24,13 @@ import {
   createObserve,
   createRequestId,
   type Observe,
-  type ObserveOptions,
   observeReply,
   registerObserve,
 } from './plugins/observe.ts';
 import { PARAMETERS_MAX, parseQueryString, URL_BYTES_MAX } from './route.ts';
 import { createNotFound } from './routes/console.ts';
-import { type RouteParts, registerRoutes } from './routes/index.ts';
-import { followTlsFiles, type TlsContext } from './tls.ts';
-
-/** The parts of the routes, and those around them. */
-export type AppParts = RouteParts & ObserveOptions & SurroundingParts;
-
-interface SurroundingParts {
-  readonly config: Config;
-  readonly metrics: Metrics;
-  /** `undefined`: the service speaks HTTP without TLS. */
-  readonly tls: TlsContext | undefined;
-  /** Rates that hold over all replicas; `undefined`: each replica counts its own. */
-  readonly sharedRates: SharedRates | undefined;
-}
+import { registerRoutes } from './routes/index.ts';
+import { followTlsFiles } from './tls.ts';
 
 // A few thousand clients, each with some connections, within the file descriptors of a process; more are dropped. Node
 // drops the new one: a proxy in front keeps clients without a key from holding them all.

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Authenticator } from '../people/credential.ts';
 import { EVENT_STREAM } from '../serve/resolve.ts';
 import type { ResolvedTail } from '../serve/resolve-search.ts';
 import type { Sink } from '../tail/member.ts';
-import type { TailRequest, Tails } from '../tail/tails.ts';
+import type { TailRequest } from '../tail/tails.ts';
+import type { AppParts } from './parts.ts';
 import { getCaller } from './plugins/auth.ts';
 
 // Time for a reader that no longer reads, not even the last event.
@@ -59,14 +59,9 @@ function openEventStream(reply: FastifyReply): Sink {
   };
 }
 
-export interface TailParts {
-  readonly tails: Pick<Tails, 'open' | 'close'>;
-  readonly authenticator: Authenticator;
-}
-
 /** Responds with the events of a live tail. Failures before the first event are ordinary error responses. */
 export async function sendTail(
-  { tails, authenticator }: TailParts,
+  { tails, authenticator }: AppParts,
   { execution, ...resolved }: ResolvedTail & { readonly execution: Pick<TailRequest, 'lane' | 'signal'> },
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): Promise<FastifyReply> {

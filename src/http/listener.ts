@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { CachedQueries } from '../cache/cached.ts';
-import type { Credential } from '../people/credential.ts';
 import { IGNORED_HEADER } from '../query/parameters.ts';
 import { type Admission, type Admit, readKey } from '../serve/admit.ts';
 import { type Describe, type Described, describeServed } from '../serve/describe.ts';
@@ -59,25 +58,8 @@ export function createListener(parts: ListenerParts): Answer {
     return { caller, endpoint, served, described, head: wholeHead };
   }
 
-  function tryToAnswer(...of: Parameters<typeof answer>): ReturnType<typeof answer> {
-    try {
-      return answer(...of);
-    } catch {
-      return undefined; // the step fails in the framework, too, which responds with the error
-    }
-  }
-
-  /** `undefined`: a header is not UTF-8, which the framework reports. */
-  function readSent(request: IncomingMessage): { readonly sent: Credential } | undefined {
-    try {
-      return { sent: readKey(request.headers) ?? admissions.readAmbient(request) };
-    } catch {
-      return undefined;
-    }
-  }
-
-  function handOn(request: IncomingMessage, admission: ReturnType<Admit>): false {
-    admissions.handedOn.set(request, admission);
+  function handOn(request: IncomingMessage, admission: ReturnType<Admit> | undefined): false {
+    if (admission !== undefined) admissions.handedOn.set(request, admission);
     // Its hook reports a rejection, unless it rejects the request before.
     if (admission instanceof Promise) admission.catch(() => {});
     return false;
@@ -86,11 +68,13 @@ export function createListener(parts: ListenerParts): Answer {
   return (request, response) => {
     const startMs = performance.now();
     if (!isPlain(request) || parts.closing.aborted) return false;
-    const read = readSent(request);
-    if (read === undefined) return false;
     const ip = addressOf(request);
-    const admission = admissions.admit(read.sent, ip);
-    const taken = admission instanceof Promise ? undefined : tryToAnswer(request, admission);
+    let admission: ReturnType<Admit> | undefined;
+    let taken: ReturnType<typeof answer>;
+    try {
+      admission = admissions.admit(readKey(request.headers) ?? admissions.readAmbient(request), ip);
+      if (!(admission instanceof Promise)) taken = answer(request, admission);
+    } catch {} // the step fails in the framework, too, which responds with the error
     if (taken === undefined) return handOn(request, admission);
     const { caller, endpoint, served, described, head } = taken;
     const id = createRequestId(request.headers);
@@ -101,15 +85,15 @@ export function createListener(parts: ListenerParts): Answer {
       const fields = {
         id,
         method: request.method ?? '',
-        route: QUERY_PATH,
         keyId: caller.keyId,
         ip,
         endpointName: endpoint.name,
         failure: undefined,
+        rejection: undefined,
         quiet: false,
         detail: describeServed(served),
       };
-      observe(fields, { status, ms: performance.now() - startMs });
+      observe(fields, { route: QUERY_PATH, status, ms: performance.now() - startMs });
     };
     // A `close` event costs a fifth of a response.
     if (isSent(response)) end(described.status);

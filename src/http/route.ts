@@ -8,20 +8,18 @@ import type { Scope } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { wholeNumber } from '../lib/schema.ts';
 import { plain, type Schema } from './openapi/schema.ts';
+import type { AppParts } from './parts.ts';
 import type { Refuse } from './plugins/errors.ts';
 
 /**
  * A route, stated once. From it come the router with its checks and 405 (routes/index.ts), the operation in /openapi.json
  * (openapi/operation.ts) and the line in docs/api.md (scripts/docs/api.ts). test/http/routes.test.ts compares them.
- *
- * @typeParam Parts the parts that the handlers of its group need
  */
 export interface Route<
-  Parts = never,
   Path extends string = string,
   Query extends TObject = TObject,
   Body extends TSchema = TSchema,
-> extends RouteFields<Parts, Path, Query, Body> {
+> extends RouteFields<Path, Query, Body> {
   /** GET serves HEAD, too. */
   readonly method: Method;
   /** The router's path, such as `/api/keys/:id`, or a list of paths that do the same. */
@@ -38,7 +36,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type RouteScopes = readonly Scope[] | 'any' | 'optional' | 'none';
 
 /** What a route has besides its method, path and scopes. */
-interface RouteFields<Parts, Path extends string, Query extends TObject, Body extends TSchema> {
+interface RouteFields<Path extends string, Query extends TObject, Body extends TSchema> {
   /** The key may also be in the query string, as `api_key`. */
   readonly keyInQuery?: boolean;
   /** Finds a key that is sent in another form than `readKey` reads. */
@@ -70,7 +68,7 @@ interface RouteFields<Parts, Path extends string, Query extends TObject, Body ex
   refuse?(caller: Caller): void;
   /** Without it `setup` of the group serves the route. @returns the response body, or the reply */
   handle?(
-    parts: Parts,
+    parts: AppParts,
     request: RouteRequest<Path, Query, Body>,
     reply: FastifyReply,
   ): Promise<unknown> | FastifyReply;
@@ -100,13 +98,13 @@ type ParameterOf<Path extends string> = Path extends `${infer Head}/${infer Tail
     ? Name
     : never;
 
-/** Routes that need the same parts, in their own Fastify scope. */
-export interface RouteGroup<Parts> {
-  readonly routes: readonly Route<Parts>[];
+/** Routes with the same parsers and plugins, in their own Fastify scope. */
+export interface RouteGroup {
+  readonly routes: readonly Route[];
   /** Largest request body; that of TAILRACE_BODY_BYTES_MAX unless set. */
   readonly bodyBytesMax?: number;
   /** Adds body parsers and plugins before the routes. */
-  setup?(app: FastifyInstance, parts: Parts): void | Promise<void>;
+  setup?(app: FastifyInstance, parts: AppParts): void | Promise<void>;
 }
 
 /**
@@ -126,22 +124,20 @@ export function parseQueryString(text: string) {
 type Place = `${Method} ${string}`;
 
 /**
- * Infers the type of the handler's request from path and schemas; the type of `parts` is annotated.
+ * Infers the type of the handler's request from path and schemas.
  *
  * @param place method and path, such as `GET /api/keys/:id`; the long form has a list of paths
  */
 export function defineRoute<
-  Parts,
   Path extends Place,
   Query extends TObject = TObject,
   Body extends TSchema = TSchema,
->(place: Path, scopes: RouteScopes, fields: RouteFields<Parts, Path, Query, Body>): Route<Parts>;
+>(place: Path, scopes: RouteScopes, fields: RouteFields<Path, Query, Body>): Route;
 export function defineRoute<
-  Parts,
   Path extends string,
   Query extends TObject = TObject,
   Body extends TSchema = TSchema,
->(route: Route<Parts, Path, Query, Body>): Route<Parts>;
+>(route: Route<Path, Query, Body>): Route;
 export function defineRoute(route: Place | object, scopes?: RouteScopes, fields?: object): Route {
   // The router matches the path and checks the schemas before it calls the handler.
   if (typeof route === 'object') return route as Route;

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config/config.ts';
-import type { ProcessActions } from '../http/routes/local.ts';
+import type { ProcessActions } from '../http/parts.ts';
 import type { TlsContext } from '../http/tls.ts';
 import type { StoringWatch } from '../ingest/backpressure.ts';
 import type { ControlStore } from '../keys/control-store.ts';

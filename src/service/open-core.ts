@@ -189,7 +189,7 @@ export async function prepare(
 ): Promise<Definitions> {
   const { definitions, faults, sourcesAreWhole, drafts } = reading;
   const reject = (found: readonly Fault[]) => refuseFaults([...faults, ...found], others);
-  const draftFaults = await verifyDrafts(engine, drafts, definitions.sources);
+  const draftFaults = await verifyDrafts(engine, drafts);
   if (!sourcesAreWhole) reject(draftFaults);
   const sourceFaults = [
     ...(await verifyExternal(engine, definitions.sources, hasExternal)),
@@ -201,7 +201,7 @@ export async function prepare(
   let narrowed = definitions;
   await applySchema(engine, sources, async () => {
     reject([
-      ...(await verifyQueries(engine, definitions.endpoints, definitions.sources)),
+      ...(await verifyQueries(engine, definitions.endpoints)),
       ...verifySearches(definitions.endpoints),
       ...verifySavedSearches(definitions.searches ?? [], definitions.sources),
       ...verifyAlerts(definitions.alerts ?? [], {

@@ -1,6 +1,5 @@
 import type { SqlFile } from '../definitions/checks/endpoint.ts';
 import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
-import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Fault } from '../errors.ts';
 import { JSON_FORMAT } from '../query/format.ts';
@@ -16,13 +15,9 @@ import { toFault } from './engine-fault.ts';
  * Has the engine, which has the tables of the sources, check every stored query. Each rejection is a fault of the
  * definition.
  */
-export async function verifyQueries(
-  engine: Engine,
-  endpoints: readonly Endpoint[],
-  sources: readonly Source[] = [],
-): Promise<Fault[]> {
+export async function verifyQueries(engine: Engine, endpoints: readonly Endpoint[]): Promise<Fault[]> {
   const faults: Fault[] = [];
-  for (const endpoint of endpoints) faults.push(...(await verifyQuery(engine, endpoint, { sources })).faults);
+  for (const endpoint of endpoints) faults.push(...(await verifyQuery(engine, endpoint)).faults);
   return faults;
 }
 
@@ -33,18 +28,15 @@ export interface Verified {
   readonly columns: readonly { readonly name: string; readonly type: ResultType }[];
 }
 
-interface VerifyOptions {
-  /** The sources whose tables the query may read, for messages. */
-  readonly sources?: readonly Source[];
-  /** Runs before the engine resolves a name. */
-  readonly findOwnDisallowed?: FindDisallowed;
-}
-
-/** Checks one query. If an endpoint has no columns, they are not known yet. */
+/**
+ * Checks one query. If an endpoint has no columns, they are not known yet.
+ *
+ * @param findOwnDisallowed runs before the engine resolves a name
+ */
 export async function verifyQuery(
   engine: Engine,
   endpoint: Endpoint,
-  { sources = [], findOwnDisallowed }: VerifyOptions = {},
+  findOwnDisallowed?: FindDisallowed,
 ): Promise<Verified> {
   const values = sampleValues(endpoint);
   const sql = createSampleSql(endpoint, values);
@@ -57,7 +49,7 @@ export async function verifyQuery(
     columns.push(...described.map(toResultColumn));
     return { faults: await verifyUse(engine, endpoint, { values, described }), columns };
   } catch (error) {
-    return { faults: [toQueryFault(endpoint, error, sources)], columns };
+    return { faults: [toQueryFault(endpoint, error)], columns };
   }
 }
 
@@ -76,7 +68,7 @@ async function verifyUse(
   return fault === undefined ? [] : [at(endpoint, 1, fault)];
 }
 
-function toQueryFault(endpoint: Endpoint, error: unknown, sources: readonly Source[]): Fault {
+function toQueryFault(endpoint: Endpoint, error: unknown): Fault {
   if (error instanceof SyntaxTreeError) return at(endpoint, 1, error.message);
   const text = endpoint.sql.trimEnd();
   if (text.endsWith(';')) {
@@ -84,7 +76,7 @@ function toQueryFault(endpoint: Endpoint, error: unknown, sources: readonly Sour
     return { ...at(endpoint, text.split('\n').length, ENDS_WITH_SEMICOLON), column };
   }
   const write = (name: string) => createSampleSql({ ...endpoint, sql: `@${name}` });
-  return toFault({ file: endpoint.sqlFile, text: endpoint.sql }, error, { write, sources });
+  return toFault({ file: endpoint.sqlFile, text: endpoint.sql }, error, write);
 }
 
 const ENDS_WITH_SEMICOLON = 'must not end with a semicolon: the query runs as a part of another';
@@ -146,11 +138,7 @@ function at(endpoint: Endpoint, line: number, message: string): Fault {
  * Has the engine parse queries with a faulty endpoint.yaml, so that one check reports both. Names and types are checked
  * once the YAML is right.
  */
-export async function verifyDrafts(
-  engine: Engine,
-  drafts: readonly SqlFile[],
-  sources: readonly Source[],
-): Promise<Fault[]> {
+export async function verifyDrafts(engine: Engine, drafts: readonly SqlFile[]): Promise<Fault[]> {
   const faults: Fault[] = [];
   // Any text in the place of a parameter is as good: the values do not change how a text is parsed.
   const write = () => writeValue('1');
@@ -161,7 +149,7 @@ export async function verifyDrafts(
     } catch (error) {
       if (error instanceof SyntaxTreeError)
         faults.push({ file: draft.file, line: 1, message: error.message });
-      else faults.push(toFault(draft, error, { write, sources }));
+      else faults.push(toFault(draft, error, write));
     }
   }
   return faults;

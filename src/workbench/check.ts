@@ -6,7 +6,6 @@ import { type Fault, TailraceError } from '../errors.ts';
 import { verifySearches } from '../search/verify.ts';
 import { textOf } from '../sql/sql.ts';
 import { findForeignTable, NO_SETTINGS } from '../verify/disallowed-syntax.ts';
-import { describeSourceName } from '../verify/engine-fault.ts';
 import { type Verified, verifyDrafts, verifyQuery } from '../verify/verify.ts';
 import { type Draft, type DraftTexts, readDraft, rejectDraft } from './draft.ts';
 
@@ -35,10 +34,7 @@ export async function checkDraft(
   const { engine, throwFailure } = createAuthorEngine(parts.engine, execution);
   if (draft.endpoint !== undefined) {
     const searches = verifySearches([draft.endpoint]);
-    const { faults, columns } = await verifyQuery(engine, draft.endpoint, {
-      sources: registry.sources,
-      findOwnDisallowed: findForeign(registry),
-    });
+    const { faults, columns } = await verifyQuery(engine, draft.endpoint, findForeign(registry));
     throwFailure();
     const own = [...draft.faults, ...searches];
     return { draft, columns, faults: [...own, ...faults.map((fault) => inAuthorText(fault, texts))] };
@@ -46,7 +42,7 @@ export async function checkDraft(
   // Its types are unknown, so only the syntax can be checked: names are resolved only for texts that passed the checks
   // above.
   const drafts = draft.sql.text.trim() === '' ? [] : [draft.sql];
-  const faults = await verifyDrafts(engine, drafts, registry.sources);
+  const faults = await verifyDrafts(engine, drafts);
   throwFailure();
   return {
     draft,
@@ -79,10 +75,8 @@ function findForeign({ sources }: Registry) {
   const tables = new Set(sources.map(({ table }) => table));
   return (tree: Parameters<typeof findForeignTable>[0]) => {
     const foreign = findForeignTable(tree, tables);
-    if (foreign === undefined) return undefined;
-    const meant = describeSourceName(foreign, sources);
-    if (meant !== undefined) return `must not read ${foreign}: ${meant}`;
-    return `must not read ${foreign}: the workbench reads the tables of sources, ${[...tables].join(', ')}`;
+    const known = `the workbench reads the tables of sources, ${[...tables].join(', ')}`;
+    return foreign && `must not read ${foreign}: ${known}`;
   };
 }
 

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { findServerAddress } from '../../src/config/clickhouse.ts';
 import { findUnknownSettings, parseConfig } from '../../src/config/config.ts';
+import { sizeEngine } from '../../src/config/setting.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { faultsOf } from '../support/config.ts';
 
-const MACHINE = { cores: 2, memoryBytes: 24 * 1024 ** 3 };
+const MIB = 1024 ** 2;
+const MACHINE = { cores: 2, memoryBytes: 24 * 1024 * MIB };
 
 describe('the settings', () => {
   test('without an environment are those of the table, and cannot be changed', () => {
@@ -75,5 +78,106 @@ describe('the settings', () => {
     ]);
     for (const key of ['schlüssel-0123456789', 'two words 0123456789', 'key-0123456789ab\n'])
       expect(faultsOf({ TAILRACE_PRIVATE_KEY: key })).toEqual([expect.stringMatching(/: must be of ASCII/)]);
+  });
+});
+
+const SERVER = { CLICKHOUSE_URL: 'http://ch:8123' };
+const SECRET = { TAILRACE_TOKEN_SECRET: 's'.repeat(32) };
+const REDIS = { TAILRACE_REDIS_URL: 'redis://redis:6379' };
+const SHARED = { ...SERVER, ...SECRET };
+
+describe('the address of a server', () => {
+  test.each([
+    ['TAILRACE_REDIS_URL', 'redisUrl', 'redis://redis'],
+    ['TAILRACE_REDIS_URL', 'redisUrl', 'rediss://user:p%40ss@redis.example.com:6380/15'],
+    ['TAILRACE_CONTROL_URL', 'controlUrl', 'postgresql://postgres.example.com/tailrace'],
+    [
+      'TAILRACE_CONTROL_URL',
+      'controlUrl',
+      'postgresql://user@[::1]/tailrace?sslmode=verify-full&sslrootcert=/etc/ca.pem',
+    ],
+  ] as const)('%s may be, as %s, %s', (name, setting, url) => {
+    expect(parseConfig({ ...SHARED, [name]: url })[setting]).toBe(url);
+  });
+
+  test.each([
+    ['TAILRACE_REDIS_URL', 'http://redis:6379', 'must begin with redis:// or rediss://'],
+    [
+      'TAILRACE_REDIS_URL',
+      'redis://user:s3cret%ff@redis',
+      'must have a user and password whose % are written as %25',
+    ],
+    ['TAILRACE_CONTROL_URL', 'mysql://user:s3cret@h/tailrace', 'must begin with postgresql://'],
+    [
+      'TAILRACE_CONTROL_URL',
+      'postgresql://user:s3cret@h/tailrace?sslmode=require',
+      'one of disable, no-verify, verify-full',
+    ],
+  ])('%s is not %s, which is told without the password', (name, url, message) => {
+    const [fault = '', ...others] = faultsOf({ ...SHARED, [name]: url });
+    expect(others).toEqual([]);
+    expect(fault).toMatch(new RegExp(`^${name}: `));
+    expect(fault).toContain(message);
+    expect(fault).not.toContain('s3cret');
+  });
+
+  test('has users and database of its URL, decoded', () => {
+    const env = { CLICKHOUSE_URL: 'https://a%40b:p%2Fw@ch.example.com:8443/logs/?cluster=main' };
+    expect(findServerAddress(parseConfig(env))).toEqual({
+      ...{ url: 'https://ch.example.com:8443', database: 'logs', user: 'a@b', password: 'p/w' },
+      ...{ readUser: 'a@b', readPassword: 'p/w', sandbox: undefined, cluster: 'main', tls: undefined },
+    });
+  });
+});
+
+describe('settings of a server that do not go together', () => {
+  test('are told all at once', () => {
+    const faults = faultsOf({
+      CLICKHOUSE_URL: 'http://a:b@ch:8123',
+      CLICKHOUSE_READ_USER: 's3cret',
+      CLICKHOUSE_SANDBOX_USER: ':s3cret',
+      CLICKHOUSE_TLS_FILE: 'server.pem',
+      TAILRACE_STORE_BYTES_MAX: '1000',
+    });
+    expect(faults.map((fault) => fault.split(':')[0])).toEqual([
+      'CLICKHOUSE_READ_USER',
+      'CLICKHOUSE_SANDBOX_USER',
+      'CLICKHOUSE_TLS_FILE',
+      'TAILRACE_STORE_BYTES_MAX',
+    ]);
+    expect(faults.join()).not.toContain('s3cret');
+  });
+});
+
+describe('what replicas share', () => {
+  test('needs the secret that all have, and a server that all ask', () => {
+    const control = { TAILRACE_CONTROL_URL: 'postgresql://tailrace:secret@postgres/tailrace' };
+    expect(faultsOf({ ...REDIS, ...control, ...SERVER })).toEqual([
+      'TAILRACE_TOKEN_SECRET: must be set too, since TAILRACE_CONTROL_URL and TAILRACE_REDIS_URL are, the same for all processes; "openssl rand -base64 32" prints one',
+    ]);
+    expect(faultsOf({ ...REDIS, ...SECRET })).toEqual([
+      'CLICKHOUSE_URL: must be set too, since TAILRACE_REDIS_URL is: an embedded store has no users, and no replicas',
+    ]);
+    expect(faultsOf({ ...REDIS, ...SHARED })).toEqual([]);
+    const receivers = { ...REDIS, ...SHARED, TAILRACE_RECEIVERS_FILE: 'receivers.yaml' };
+    expect(faultsOf(receivers)).toEqual([
+      'TAILRACE_RECEIVERS_FILE: needs TAILRACE_CONTROL_URL if TAILRACE_REDIS_URL is set: without a shared control store each replica would evaluate every alert and send its messages',
+    ]);
+    expect(faultsOf({ ...receivers, ...control })).toEqual([]);
+  });
+});
+
+describe('defaults that follow the machine', () => {
+  test.each([
+    [1, 1, 2, 512, 64, 2, 32],
+    [64, 512, 16, 131_072, 2_048, 16, 512],
+  ])('%i cores and %i GiB', (cores, gib, readers, engine, cache, mergeThreads, marks) => {
+    const machine = { cores, memoryBytes: gib * 1024 * MIB };
+    expect(parseConfig({}, machine)).toMatchObject({
+      readers,
+      engineMemoryBytesMax: engine * MIB,
+      cacheBytesMax: cache * MIB,
+    });
+    expect(sizeEngine(machine, engine * MIB)).toEqual({ mergeThreads, markCacheBytes: marks * MIB });
   });
 });

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import accepts from '@fastify/accepts';
 import Fastify from 'fastify';
 import { afterAll, expect, test } from 'vitest';
+import type { AppParts } from '../../src/http/parts.ts';
 import { sendError } from '../../src/http/plugins/errors.ts';
 import { consoleRoutes, createNotFound, findConsole } from '../../src/http/routes/console.ts';
 import { registerGroup } from '../../src/http/routes/index.ts';
@@ -21,7 +22,7 @@ async function serve(dir: string) {
   app.setErrorHandler<Error>((error, request, reply) => sendError(error, request, reply));
   await app.register(accepts);
   app.setNotFoundHandler(createNotFound(findConsole(dir)));
-  await registerGroup(app, consoleRoutes, { pages: findConsole(dir) });
+  await registerGroup(app, consoleRoutes, { pages: findConsole(dir) } as AppParts);
   afterAll(() => app.close());
   return app;
 }

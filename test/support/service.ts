@@ -5,6 +5,9 @@ import { type Logger, pino } from 'pino';
 import { type Bounds, type Config, parseConfig } from '../../src/config/config.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { insertEvents } from '../../src/ingest/writer.ts';
+import { parseParameters } from '../../src/query/parameters.ts';
+import { createQuestion } from '../../src/query/question.ts';
+import { createRunner } from '../../src/query/run.ts';
 import type { ServiceOptions } from '../../src/service/context.ts';
 import { type Core, openCore } from '../../src/service/open-core.ts';
 import { createService, type Service } from '../../src/service/service.ts';
@@ -65,6 +68,22 @@ export async function storeFor(
 ): Promise<void> {
   const core = await openCore(parseConfig(env), 'a test');
   await storeEvents(core, source, events, Date.now()).finally(core.close);
+}
+
+/** What an endpoint returns on the store of these settings, without a service. */
+export async function askStore(
+  env: Readonly<Record<string, string>>,
+  name: string,
+  parameters: Readonly<Record<string, string>>,
+): Promise<string> {
+  const core = await openCore(parseConfig(env), 'a test');
+  try {
+    const endpoint = core.registry.getEndpoint(name);
+    const question = createQuestion(endpoint, parseParameters(endpoint, parameters));
+    return String((await createRunner(core.engine, Date.now)(question, {})).body);
+  } finally {
+    await core.close();
+  }
 }
 
 /** A service that listens on a free port of 127.0.0.1, with a clock that the test moves. */

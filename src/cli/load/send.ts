@@ -8,7 +8,7 @@ import { createBatcher } from '../../ingest/writer.ts';
 import { writeHeader } from '../../lib/network.ts';
 import { backOffMs } from '../../lib/task.ts';
 import { formatCount } from '../format.ts';
-import { describeRedirect, type Remote, sendRequest } from '../remote.ts';
+import { describeRedirect, type Remote, readFailure, sendRequest } from '../remote.ts';
 import type { LineSink } from './lines.ts';
 
 export interface RemoteSinkOptions extends Remote {
@@ -148,7 +148,8 @@ async function post(
       };
     }
     const retryAfterMs = Number(response.headers['retry-after'] ?? 0) * 1_000 || 0;
-    const failure = `${status} ${readMessage(response)}`;
+    const other = `${STATUS_CODES[status] ?? ''}${describeRedirect(response.headers.location)}`;
+    const failure = `${status} ${readFailure(response.bytes)?.message ?? other}`;
     return { failure, isFinal: status !== 429 && status < 500, retryAfterMs };
   } catch (error) {
     return { failure: `it cannot be reached: ${messageOf(error)}`, isFinal: false, retryAfterMs: 0 };
@@ -182,14 +183,4 @@ function readReasons(body: unknown): ReadonlyMap<number, string> {
     if (reason !== undefined) reasons.set(Number(number) - 1, reason);
   }
   return reasons;
-}
-
-function readMessage({ status, bytes, headers }: Awaited<ReturnType<typeof sendRequest>>): string {
-  try {
-    const { error } = JSON.parse(bytes.toString()) as { error?: { message?: string } };
-    if (error?.message !== undefined) return error.message;
-  } catch {
-    // not a response of Tailrace
-  }
-  return `${STATUS_CODES[status] ?? ''}${describeRedirect(headers.location)}`;
 }

@@ -19,7 +19,7 @@ import {
   TIME_COLUMN,
 } from '../pages.ts';
 import { NOW_PARAMETER, PINNED_PREFIX, readParameter, SQL_PARAMETER } from '../parameter.ts';
-import { type FieldFaults, toFaults, type YamlFile, type YamlPath } from '../yaml-file.ts';
+import { type FieldFault, type FieldFaults, toFaults, type YamlFile } from '../yaml-file.ts';
 import { findChartFaults } from './chart.ts';
 
 export interface SqlFile {
@@ -42,7 +42,9 @@ export function checkPair(yaml: YamlFile, sql: SqlFile): PairFaults {
   const { undeclared, unused } = checkParameterUse(yaml, sql);
   const unreadable = [
     ...toFaults(yaml, [...findSandboxFaults(fields, sql.text), ...findParameterFaults(fields)]),
-    ...findPageFaults(yaml, sql),
+    ...[...findPageFaults(fields, sql.text)].map((found) =>
+      typeof found === 'string' ? { file: sql.file, line: 1, message: found } : yaml.fault(...found),
+    ),
     ...undeclared,
   ];
   const others = toFaults(yaml, [...findCachingFaults(fields), ...findChartFaults(fields)]);
@@ -52,7 +54,7 @@ export function checkPair(yaml: YamlFile, sql: SqlFile): PairFaults {
 
 /** Checks each declaration by itself: its name, the fields of its type, its default. */
 function findParameterFaults({ parameters = {}, cursor }: EndpointFile) {
-  const faults: (readonly [YamlPath, string])[] = [];
+  const faults: FieldFault[] = [];
   for (const [name, declared] of Object.entries(parameters)) {
     const report = (field: string, message: string) => faults.push([['parameters', name, field], message]);
     const taken = findNameFault(name, cursor !== undefined);
@@ -187,86 +189,82 @@ function* findSandboxFaults(fields: EndpointFile, sql: string): FieldFaults {
     ];
 }
 
+/** A fault of the query, which has no place of its own, or of a field. */
+type PageFault = string | FieldFault;
+
 /**
  * Checks that a cursor orders by columns of the answer, that its pages are not larger than an answer, and that the
  * query continues after it.
  */
-function* findPageFaults(file: YamlFile, sql: SqlFile): Generator<Fault> {
-  const fields = endpointFields(file);
+function* findPageFaults(fields: EndpointFile, sql: string): Generator<PageFault> {
   const { cursor } = fields;
   if (cursor === undefined) return;
-  const fault = (path: YamlPath, message: string) => file.fault(['cursor', ...path], message);
-  const tooLarge = findSizeFault(fields, sql.text);
-  if (tooLarge !== undefined) yield fault(['size'], tooLarge);
+  const tooLarge = findSizeFault(cursor.size, fields.max_rows, findLimit(sql));
+  if (tooLarge !== undefined) yield [['cursor', 'size'], tooLarge];
   if (fields.query_sandboxing === true)
-    yield fault([], '"cursor" cannot be combined with "query_sandboxing"; remove one of the two');
+    yield [['cursor'], '"cursor" cannot be combined with "query_sandboxing"; remove one of the two'];
   const names = cursor.by.map((text) => parseOrder(text)?.name);
   for (const [i, name] of names.entries()) {
     const wrong = findColumnFault(cursor.by[i] ?? '', name, fields);
-    if (wrong !== undefined) yield fault(['by', i], wrong);
+    if (wrong !== undefined) yield [['cursor', 'by', i], wrong];
     if (name !== undefined && names.indexOf(name) < i)
-      yield fault(['by', i], `"by" has "${name}" twice; name each column once`);
+      yield [['cursor', 'by', i], `"by" has "${name}" twice; name each column once`];
   }
-  const used = usedIn(sql.text);
-  yield* findBoundFaults(file, used);
-  yield* findRangeFaults(file, sql);
+  const used = new Set(findParameters(sql).map((use) => use.name));
+  yield* findBoundFaults(fields, used);
+  yield* findRangeFaults(fields, sql, used);
   for (const name of new Set(names)) {
     // The other columns decide between rows of the instant of @page_until.
     const continues = name === names[0] && names.length > 1 && used.has(PAGE_UNTIL);
-    if (name === undefined || continues || used.has(CURSOR_PREFIX + name) || sql.text.trim() === '') continue;
-    const message =
-      `must use @${CURSOR_PREFIX}${name}: with "cursor", a query continues after the row with ` +
-      'these values, and begins at the first row if they are NULL';
-    yield { file: sql.file, line: 1, message };
+    if (name === undefined || continues || used.has(CURSOR_PREFIX + name) || sql.trim() === '') continue;
+    const why =
+      'a query continues after the row with these values, and begins at the first row if they are NULL';
+    yield `must use @${CURSOR_PREFIX}${name}: with "cursor", ${why}`;
   }
 }
 
 /** Checks that `after` and `until` name parameters that the service can bind as the range of time. */
-function* findBoundFaults(file: YamlFile, used: ReadonlySet<string>): Generator<Fault> {
-  const { cursor, parameters = {} } = endpointFields(file);
+function* findBoundFaults(
+  { cursor, parameters = {} }: EndpointFile,
+  used: ReadonlySet<string>,
+): Generator<PageFault> {
   for (const field of ['after', 'until'] as const) {
     const name = cursor?.[field];
     if (name === undefined) continue;
     const type = Object.hasOwn(parameters, name) ? parameters[name]?.type : undefined;
-    const fault = (message: string) => file.fault(['cursor', field], `"${field}" ${message}`);
     if (type !== 'timestamp')
-      yield fault(`must name a parameter of type timestamp, not ${JSON.stringify(name)}`);
-    else if (!used.has(PAGE_FROM)) yield fault(`needs a query that uses @${PAGE_FROM} and @${PAGE_UNTIL}`);
+      yield [
+        ['cursor', field],
+        `"${field}" must name a parameter of type timestamp, not ${JSON.stringify(name)}`,
+      ];
+    else if (!used.has(PAGE_FROM))
+      yield [['cursor', field], `"${field}" needs a query that uses @${PAGE_FROM} and @${PAGE_UNTIL}`];
   }
 }
 
 /** Checks that a query with a range of time reads both its ends, and that an answer is one page of the newest rows in it. */
-function* findRangeFaults(file: YamlFile, sql: SqlFile): Generator<Fault> {
-  const { cursor, columns, max_rows: rowsMax } = endpointFields(file);
-  const used = usedIn(sql.text);
+function* findRangeFaults(
+  { cursor, columns, max_rows: rowsMax }: EndpointFile,
+  sql: string,
+  used: ReadonlySet<string>,
+): Generator<PageFault> {
   if (cursor === undefined || !PAGE_PARAMETERS.some((name) => used.has(name))) return;
-  for (const name of PAGE_PARAMETERS)
-    if (!used.has(name)) yield { file: sql.file, line: 1, message: `must use @${name}: ${RANGE}` };
+  for (const name of PAGE_PARAMETERS) if (!used.has(name)) yield `must use @${name}: ${RANGE}`;
   const order = parseOrder(cursor.by[0] ?? '');
   if (order?.name !== TIME_COLUMN || order.direction !== 'desc' || columns[TIME_COLUMN]?.type !== 'integer')
-    yield file.fault(
+    yield [
       ['cursor', 'by', 0],
       `"by" must begin with ${TIME_COLUMN} desc, an integer in microseconds since 1970: the query uses @${PAGE_FROM}`,
-    );
-  const limit = findLimit(sql.text) ?? rowsMax;
-  if (Math.min(limit, rowsMax) <= cursor.size) return;
-  const message =
-    `must end with LIMIT ${cursor.size}, the "size" of a page: with @${PAGE_FROM}, an answer has ` +
-    'at most one page';
-  yield { file: sql.file, line: 1, message };
+    ];
+  if (Math.min(findLimit(sql) ?? rowsMax, rowsMax) > cursor.size)
+    yield `must end with LIMIT ${cursor.size}, the "size" of a page: with @${PAGE_FROM}, an answer has at most one page`;
 }
 
 const RANGE = `a page has the rows with ${TIME_COLUMN} >= @${PAGE_FROM} AND ${TIME_COLUMN} <= @${PAGE_UNTIL}`;
 
-function usedIn(sql: string): ReadonlySet<string> {
-  return new Set(findParameters(sql).map((use) => use.name));
-}
-
-function findSizeFault({ cursor, max_rows: rowsMax }: EndpointFile, sql: string): string | undefined {
-  const size = cursor?.size ?? 0;
+function findSizeFault(size: number, rowsMax: number, limit = size): string | undefined {
   if (size > rowsMax) return `"size" must be at most "max_rows", which is ${rowsMax}`;
-  const limit = findLimit(sql);
-  if (limit === undefined || limit >= size) return undefined;
+  if (limit >= size) return undefined;
   return `"size" must be at most the LIMIT of the query, which is ${limit}: no page would ever be full`;
 }
 

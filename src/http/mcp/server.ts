@@ -4,14 +4,12 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   Server,
-  type Tool,
 } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../../config/config.ts';
 import { type Endpoint, toToolName } from '../../definitions/endpoint.ts';
 import { SQL_PARAMETER } from '../../definitions/parameter.ts';
 import { type ParameterFault, TailraceError } from '../../errors.ts';
-import type { Caller, Keyring } from '../../keys/keyring.ts';
+import type { Caller } from '../../keys/keyring.ts';
 import { describeNearest } from '../../lib/nearest.ts';
 import { visibleEndpoints } from '../../management/definitions.ts';
 import { NDJSON_FORMAT } from '../../query/format.ts';
@@ -22,13 +20,14 @@ import {
   type RawParameters,
   shorten,
 } from '../../query/parameters.ts';
-import { keepsPins, type Pins } from '../../query/pins.ts';
+import { keepsPins } from '../../query/pins.ts';
 import type { Answer } from '../../query/run.ts';
 import { describeServed } from '../../serve/describe.ts';
 import type { Inquiry } from '../../serve/resolve.ts';
+import type { AppParts } from '../parts.ts';
 import { getCaller, noteRefusal } from '../plugins/auth.ts';
 import { noteFailure } from '../plugins/errors.ts';
-import { describeRun, describeTyped, type QueryParts, readValue } from '../routes/query.ts';
+import { describeRun, describeTyped, readValue } from '../routes/query.ts';
 
 /**
  * Handles one message of an agent. Each message has its own server, which knows the caller: nothing outlives the
@@ -36,7 +35,7 @@ import { describeRun, describeTyped, type QueryParts, readValue } from '../route
  *
  * @throws Error if the SDK fails
  */
-export async function serveMcp(parts: McpParts, exchange: Exchange): Promise<Response> {
+export async function serveMcp(parts: AppParts, exchange: Exchange): Promise<Response> {
   const { request } = exchange;
   let cause: Error | undefined;
   const handler = createMcpHandler(() => createServer(parts, exchange), {
@@ -68,7 +67,7 @@ const INSTRUCTIONS =
   'fewer.';
 
 /** Checks arguments by the definitions instead of JSON Schemas, so that messages are those of the API. */
-function createServer(parts: McpParts, exchange: Exchange): Server {
+function createServer(parts: AppParts, exchange: Exchange): Server {
   const caller = getCaller(exchange.request);
   const options = { capabilities: { tools: {} }, instructions: INSTRUCTIONS };
   const server = new Server({ name: 'tailrace', title: 'Tailrace', version: parts.version }, options);
@@ -88,16 +87,6 @@ function createServer(parts: McpParts, exchange: Exchange): Server {
   return server;
 }
 
-/** The parts that `/mcp` needs. */
-export interface McpParts extends Pick<QueryParts, 'registry' | 'resolve' | 'cached' | 'metrics'> {
-  readonly config: Pick<Config, 'mcpBytesMax' | 'corsOrigins'>;
-  readonly keyring: Keyring;
-  /** Describes an endpoint as a tool, for a key with these pins. */
-  readonly describeTool: (endpoint: Endpoint, pins: Pins) => Tool;
-  /** Version of Tailrace. */
-  readonly version: string;
-}
-
 // Rows in an answer, some 13,000 tokens: a part of a model's context, which other answers share. More are left out.
 const ROWS_BYTES_MAX = 51_200;
 
@@ -108,14 +97,14 @@ export interface Exchange {
 }
 
 /** Lists the endpoints that a caller may call, without those that cannot apply the pins of its key. */
-function findTools({ registry }: McpParts, caller: Caller): readonly Endpoint[] {
+function findTools({ registry }: AppParts, caller: Caller): readonly Endpoint[] {
   const { pins } = caller;
   return visibleEndpoints(registry.endpoints, caller).filter((endpoint) => keepsPins(endpoint, pins));
 }
 
 /** Calls an endpoint as GET and POST do. A failure is a result, too: agents read it and try again. */
 async function callTool(
-  parts: McpParts,
+  parts: AppParts,
   exchange: Exchange,
   { endpoint, args }: { readonly endpoint: Endpoint; readonly args: Readonly<Record<string, unknown>> },
 ): Promise<CallToolResult> {
@@ -134,7 +123,7 @@ async function callTool(
 const ACCEPTS_LINES: Inquiry['accepts'] = { type: () => NDJSON_FORMAT.mediaTypes[0], encodings: () => false };
 
 async function findRows(
-  { config, resolve, cached, metrics }: McpParts,
+  { config, resolve, cached, metrics }: AppParts,
   { request, reply }: Exchange,
   { endpoint, parameters }: { readonly endpoint: Endpoint; readonly parameters: RawParameters },
 ): Promise<CallToolResult> {

@@ -22,10 +22,7 @@ const isEmptyObject = (body: unknown) =>
  * parameters. Senders of events add parameters, and Elasticsearch's clients bodies. It has to run before a body is
  * parsed, and after one has been.
  */
-export function createUnreadCheck<Parts>(
-  route: Route<Parts>,
-  group: RouteGroup<Parts>,
-): (request: FastifyRequest) => void {
+export function createUnreadCheck(route: Route, group: RouteGroup): (request: FastifyRequest) => void {
   const parameters = route.parameters?.filter((one) => one['in'] === 'query') ?? [];
   const known = [
     ...Object.keys(route.query?.properties ?? {}),
@@ -46,9 +43,9 @@ export function createUnreadCheck<Parts>(
   };
 }
 
-function createBodyCheck<Parts>(
-  { method: own, body, refusal, handle }: Route<Parts>,
-  { routes }: RouteGroup<Parts>,
+function createBodyCheck(
+  { method: own, body, refusal, handle }: Route,
+  { routes }: RouteGroup,
   known: readonly string[],
 ): (request: FastifyRequest) => void {
   if (body !== undefined || refusal !== undefined) return () => {};
@@ -65,7 +62,7 @@ function createBodyCheck<Parts>(
   };
 }
 
-function rejectsUnknown<Parts>({ operation, scopes }: Route<Parts>): boolean {
+function rejectsUnknown({ operation, scopes }: Route): boolean {
   // The console asks who its person is with what the one before has chosen in the tab.
   if (operation === undefined || operation.tag === 'service' || operation.id === 'get_me') return false;
   return !scopes.includes('ingest');

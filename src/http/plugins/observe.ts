@@ -56,22 +56,20 @@ export function createAddressReader(trustProxy: string): AddressReader {
 // Never sent: the counted status if the caller hung up before the response. nginx uses the same number.
 export const HUNG_UP = 499;
 
-/** The fields of a request's log line, beside status and time. Never a URL, a key or a parameter's value. */
-export interface RequestLogFields
-  extends Pick<
-    FastifyRequest,
-    'id' | 'method' | 'keyId' | 'ip' | 'endpointName' | 'failure' | 'detail' | 'quiet'
-  > {
+/** What is counted and logged of a request, never a URL, a key or a parameter's value; `rejection` is only counted. */
+type Observed = Pick<
+  FastifyRequest,
+  'id' | 'method' | 'keyId' | 'ip' | 'endpointName' | 'failure' | 'rejection' | 'detail' | 'quiet'
+>;
+
+interface End {
   readonly route: string;
-  /** The error that was sent. It is never logged. */
-  readonly rejection?: TailraceError | undefined;
+  readonly status: number;
+  readonly ms: number;
 }
 
 /** Counts and logs a request, once it is over. */
-export type Observe = (
-  fields: RequestLogFields,
-  end: { readonly status: number; readonly ms: number },
-) => void;
+export type Observe = (request: Observed, end: End) => void;
 
 export interface ObserveOptions {
   readonly metrics: Pick<Metrics, 'request' | 'failed'>;
@@ -81,19 +79,20 @@ export interface ObserveOptions {
 
 export function createObserve(options: ObserveOptions): Observe {
   const { metrics, rejectedRequests, logger } = options;
-  return (fields, { status, ms }) => {
-    const { method, route, endpointName: endpoint = '', failure, quiet } = fields;
-    const { keyId, ip: address, rejection: error } = fields;
+  return (request, end) => {
+    const { method, endpointName: endpoint = '', failure, quiet } = request;
+    const { keyId, ip: address, rejection: error } = request;
+    const { route, status, ms } = end;
     if (error !== undefined) rejectedRequests.add({ error, method, route, keyId, address });
     metrics.request({ route, endpoint, status, seconds: ms / 1000 });
     if (endpoint !== '' && failure !== undefined) metrics.failed(endpoint, failure);
     const level = quiet ? 'debug' : 'info';
-    if (isLogged(logger, level)) logger[level](toLine(fields, status, ms));
+    if (isLogged(logger, level)) logger[level](toLine(request, end));
   };
 }
 
-function toLine(fields: RequestLogFields, status: number, ms: number): Record<string, unknown> {
-  const { id: reqId, method, route, keyId: key, ip, endpointName: endpoint, failure: error, detail } = fields;
+function toLine(request: Observed, { route, status, ms }: End): Record<string, unknown> {
+  const { id: reqId, method, keyId: key, ip, endpointName: endpoint, failure: error, detail } = request;
   return { reqId, method, route, status, ms: Math.round(ms * 10) / 10, key, ip, endpoint, error, ...detail };
 }
 
@@ -112,10 +111,8 @@ export function observeReply(observe: Observe, request: FastifyRequest, reply: F
   reply.raw.once('close', () => {
     const isSent = reply.raw.writableFinished || request.responseMs !== undefined;
     const status = isSent ? reply.statusCode : HUNG_UP;
-    const { id, method, keyId, ip, endpointName, failure, rejection, detail, quiet } = request;
     const route = request.routeOptions.url ?? 'none';
-    const fields = { id, method, route, keyId, ip, endpointName, failure, rejection, detail, quiet };
-    observe(fields, { status, ms: (request.responseMs ?? performance.now()) - startMs });
+    observe(request, { route, status, ms: (request.responseMs ?? performance.now()) - startMs });
   });
 }
 

@@ -1,29 +1,13 @@
-import type { Endpoint } from '../../definitions/endpoint.ts';
 import type { Registry } from '../../definitions/registry.ts';
-import type { Engine } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
 import { isListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
-import type { Notice } from '../../management/admin-view.ts';
 import { visibleEndpoints } from '../../management/definitions.ts';
 import { COMPRESS, chooseEncoding } from '../../serve/resolve.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
 import { PROMETHEUS_TYPE } from '../../telemetry/prometheus.ts';
 import { object, type Schema } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, type RouteGroup } from '../route.ts';
-
-export interface AboutParts {
-  readonly engine: Engine;
-  readonly metrics: Metrics;
-  readonly registry: Registry;
-  /** Returns why the service is not ready; `undefined` if it is. */
-  readonly notReady: () => string | undefined;
-  /** Returns problems that an operator has to solve; requests are served meanwhile. */
-  readonly readNotices: () => Promise<readonly Notice[]>;
-  /** Returns the OpenAPI document with these endpoints; `undefined`: the reader has no key. */
-  readonly describeApi: (endpoints: readonly Endpoint[] | undefined) => Schema;
-}
 
 /**
  * Whether a key sees a series: with a list, only series of its items, and series without an endpoint, source or
@@ -56,14 +40,14 @@ const READY: Schema = {
 };
 
 /** Serves what supervisors, Prometheus and clients of the API read about the service. */
-export const aboutRoutes: RouteGroup<AboutParts> = {
+export const aboutRoutes: RouteGroup = {
   routes: [
     defineRoute('GET /health', 'none', {
       summary: 'Whether the service works',
       operation: { id: 'get_health', tag: 'service' },
       answer: { 200: json('The service works.', object({ status: { const: 'ok' } })) },
       errors: ['engine_unavailable'],
-      handle: async ({ engine }: AboutParts) => {
+      handle: async ({ engine }) => {
         if (engine.gauges().state === 'lost')
           throw new TailraceError('engine_unavailable', 'the engine cannot be started; see the log');
         return { status: 'ok' };
@@ -75,7 +59,7 @@ export const aboutRoutes: RouteGroup<AboutParts> = {
       operation: { id: 'get_ready', tag: 'service' },
       answer: { 200: json('Calls are served; lists the problems that an operator has to solve.', READY) },
       errors: ['engine_unavailable'],
-      handle: async ({ notReady, readNotices }: AboutParts) => {
+      handle: async ({ notReady, readNotices }) => {
         const reason = notReady();
         if (reason !== undefined) throw new TailraceError('engine_unavailable', reason);
         const notices = await readNotices();
@@ -92,7 +76,7 @@ export const aboutRoutes: RouteGroup<AboutParts> = {
       answer: {
         200: { description: 'Metrics.', content: { 'text/plain': { schema: { type: 'string' } } } },
       },
-      handle: async ({ metrics, registry }: AboutParts, request, reply) => {
+      handle: async ({ metrics, registry }, request, reply) => {
         reply.header('content-type', PROMETHEUS_TYPE);
         return await metrics.render(findShown(registry, getCaller(request)));
       },
@@ -101,7 +85,7 @@ export const aboutRoutes: RouteGroup<AboutParts> = {
       summary: 'The OpenAPI document, with the endpoints that the key may read',
       operation: { id: 'get_openapi', tag: 'service' },
       answer: { 200: json('An OpenAPI 3.1 document.', { type: 'object' }) },
-      async handle({ registry, describeApi }: AboutParts, request, reply) {
+      async handle({ registry, describeApi }, request, reply) {
         const { caller } = request;
         const vary = 'X-API-KEY, Authorization, Cookie, Accept-Encoding';
         reply.header('cache-control', 'private, no-cache').header('vary', vary);

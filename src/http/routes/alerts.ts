@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { closed, wholeNumber } from '../../lib/schema.ts';
-import type { AlertTests } from '../../management/alert-test.ts';
 import {
   ALERT,
   ALERT_DETAIL,
@@ -9,19 +8,14 @@ import {
   ALERT_TEST,
   SILENCE,
 } from '../../management/alert-view.ts';
-import { type AlertParts, listAlertHistory, listAlerts, readAlert } from '../../management/alerts.ts';
+import { listAlertHistory, listAlerts, readAlert } from '../../management/alerts.ts';
 import { endSilence, NEW_SILENCE, silenceAlert } from '../../management/silences.ts';
-import { type TryAlertParts, tryAlertDraft } from '../../workbench/definition-file.ts';
+import { tryAlertDraft } from '../../workbench/definition-file.ts';
 import { requireAuthor } from '../../workbench/workbench.ts';
 import { list, object } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, jsonBody, pageQuery, type RouteGroup } from '../route.ts';
 import { describeRun } from './query.ts';
-
-export interface AlertRouteParts extends AlertParts, TryAlertParts {
-  readonly registry: AlertParts['registry'] & TryAlertParts['registry'];
-  readonly alertTests: AlertTests;
-}
 
 const REPLAY = closed({
   since_seconds: wholeNumber(365 * 86_400, { unit: 'seconds', description: 'How far it goes back.' }),
@@ -36,21 +30,21 @@ const DRAFT = closed({
 });
 
 /** Alerts of the endpoints that a key may read: src/management/alerts.ts. */
-export const alertRoutes: RouteGroup<AlertRouteParts> = {
+export const alertRoutes: RouteGroup = {
   bodyBytesMax: 512 * 1024, // a text of 64 KiB in JSON
   routes: [
     defineRoute('GET /api/alerts', ['query'], {
       summary: 'Alerts of the endpoints that the key may read, with their states',
       operation: { id: 'list_alerts', tag: 'console' },
       answer: { 200: json('The present state.', object({ result: list(ALERT) })) },
-      handle: async (parts: AlertParts, request) => ({ result: await listAlerts(parts, getCaller(request)) }),
+      handle: async (parts, request) => ({ result: await listAlerts(parts, getCaller(request)) }),
     }),
     defineRoute('GET /api/alerts/:name', ['query'], {
       summary: 'One alert, with what its evaluations saw in the last day',
       operation: { id: 'get_alert', tag: 'console' },
       answer: { 200: json('The present state.', ALERT_DETAIL) },
       errors: ['not_found'],
-      handle: (parts: AlertParts, request) => readAlert(parts, getCaller(request), request.params.name),
+      handle: (parts, request) => readAlert(parts, getCaller(request), request.params.name),
     }),
     defineRoute('GET /api/alerts/:name/history', ['query'], {
       summary: 'What happened to an alert, newest first, for 90 days',
@@ -58,7 +52,7 @@ export const alertRoutes: RouteGroup<AlertRouteParts> = {
       query: Type.Object(pageQuery({ maxLength: 100, expected: 'the id of the last one seen' })),
       answer: { 200: json('A page.', object({ result: list(ALERT_ENTRY) })) },
       errors: ['not_found'],
-      handle: async (parts: AlertParts, request) => ({
+      handle: async (parts, request) => ({
         result: await listAlertHistory(parts, getCaller(request), {
           name: request.params.name,
           ...request.query,
@@ -73,7 +67,7 @@ export const alertRoutes: RouteGroup<AlertRouteParts> = {
       }),
       answer: { 201: json('The silence.', SILENCE) },
       errors: ['not_found'],
-      handle: (parts: AlertParts, request) =>
+      handle: (parts, request) =>
         silenceAlert(parts, getCaller(request), { name: request.params.name, ...request.body }),
     }),
     defineRoute('DELETE /api/alerts/:name/silences/:id', ['manage'], {
@@ -81,7 +75,7 @@ export const alertRoutes: RouteGroup<AlertRouteParts> = {
       operation: { id: 'end_silence', tag: 'console' },
       answer: { 204: { description: 'Ended.' } },
       errors: ['not_found'],
-      async handle(parts: AlertParts, request, reply) {
+      async handle(parts, request, reply) {
         await endSilence(parts, getCaller(request), request.params);
         return reply.send();
       },
@@ -91,7 +85,7 @@ export const alertRoutes: RouteGroup<AlertRouteParts> = {
       operation: { id: 'test_alert', tag: 'console' },
       answer: { 200: json('For each receiver whether it has accepted the message.', ALERT_TEST) },
       errors: ['not_found', 'rate_limited', 'query_timeout'],
-      handle: ({ alertTests }: AlertRouteParts, request, reply) =>
+      handle: ({ alertTests }, request, reply) =>
         alertTests.test(getCaller(request), request.params.name, describeRun(request, reply).signal),
     }),
     defineRoute('POST /api/alerts/:name/replay', ['manage'], {
@@ -100,7 +94,7 @@ export const alertRoutes: RouteGroup<AlertRouteParts> = {
       body: jsonBody(REPLAY, { example: { since_seconds: 86_400 } }),
       answer: { 200: json('What it would have sent.', ALERT_REPLAY) },
       errors: ['not_found', 'rate_limited'],
-      handle: ({ alertTests }: AlertRouteParts, request, reply) => {
+      handle: ({ alertTests }, request, reply) => {
         request.socket.setTimeout(0); // longer than an idle connection lives
         const asked = { name: request.params.name, ...request.body };
         return alertTests.replay(getCaller(request), asked, describeRun(request, reply).signal);
@@ -115,8 +109,7 @@ export const alertRoutes: RouteGroup<AlertRouteParts> = {
       }),
       answer: { 200: json('What it would have sent.', ALERT_REPLAY) },
       errors: ['invalid_definition', 'rate_limited'],
-      handle: (parts: AlertRouteParts, request, reply) =>
-        tryAlertDraft(parts, request.body, describeRun(request, reply)),
+      handle: (parts, request, reply) => tryAlertDraft(parts, request.body, describeRun(request, reply)),
     }),
   ],
 };

@@ -1,9 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
-import type { Config } from '../../config/config.ts';
 import { TailraceError } from '../../errors.ts';
 import { orNull } from '../../lib/schema.ts';
-import { describeMe, endSession, listSessions, type SessionParts } from '../../management/sessions.ts';
+import { describeMe, endSession, listSessions } from '../../management/sessions.ts';
 import { ME, SESSION, SIGN_IN } from '../../management/view.ts';
 import {
   type Ambient,
@@ -16,19 +15,12 @@ import {
   writeCookie,
 } from '../../people/credential.ts';
 import { SESSION_MS_MAX } from '../../people/sessions.ts';
-import type { Client, SignIn } from '../../people/sign-in.ts';
+import type { Client } from '../../people/sign-in.ts';
 import { invalidParameters } from '../../query/parameters.ts';
 import { list, object } from '../openapi/schema.ts';
+import type { AppParts } from '../parts.ts';
 import { findOwnPage, getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, type RouteGroup } from '../route.ts';
-
-export interface AuthParts {
-  readonly config: Pick<Config, 'publicUrl' | 'oidcIssuer' | 'consoleKeys'>;
-  readonly signIn: SignIn;
-  readonly readAmbient: ReadAmbient;
-  /** Version of Tailrace. */
-  readonly version: string;
-}
 
 const LOGIN_QUERY = Type.Object({
   to: Type.String({
@@ -39,13 +31,13 @@ const LOGIN_QUERY = Type.Object({
 });
 
 /** Signs people and keys in to the console, and out of it: src/people/sign-in.ts. */
-export const authRoutes: RouteGroup<AuthParts> = {
+export const authRoutes: RouteGroup = {
   bodyBytesMax: 1_024, // no body is read
   routes: [
     defineRoute('GET /auth/options', 'none', {
       summary: 'How one can sign in to the console',
       answer: { 200: json('The present state.', SIGN_IN) },
-      handle: async ({ config, readAmbient }: AuthParts, { raw }) => ({
+      handle: async ({ config, readAmbient }, { raw }) => ({
         provider: config.oidcIssuer !== '',
         keys: config.consoleKeys === '1',
         session: readAmbient(raw) !== undefined,
@@ -54,17 +46,17 @@ export const authRoutes: RouteGroup<AuthParts> = {
     defineRoute('GET /auth/login', 'none', {
       summary: '[Sign in](people.md) with the account of the company',
       query: LOGIN_QUERY,
-      handle: (parts: AuthParts, request, reply) => beginSignIn(parts, request, reply),
+      handle: beginSignIn,
     }),
     defineRoute('GET /auth/callback', 'none', {
       summary: 'Where the provider sends browsers back to',
-      handle: (parts: AuthParts, request, reply) => finishSignIn(parts, request, reply),
+      handle: finishSignIn,
     }),
     defineRoute('POST /auth/key', 'any', {
       summary: 'Open a session for a key',
       operation: { id: 'sign_in_with_key', tag: 'console' },
       answer: { 200: json('The session is in a cookie.', ME) },
-      handle: (parts: AuthParts, request, reply) => signInWithKey(parts, request, reply),
+      handle: signInWithKey,
     }),
     defineRoute('POST /auth/logout', 'any', {
       summary: 'End the session of the request',
@@ -77,13 +69,13 @@ export const authRoutes: RouteGroup<AuthParts> = {
           }),
         ),
       },
-      handle: (parts: AuthParts, request, reply) => signOut(parts, request, reply),
+      handle: signOut,
     }),
   ],
 };
 
 async function beginSignIn(
-  { signIn, config }: AuthParts,
+  { signIn, config }: AppParts,
   request: FastifyRequest<{ Querystring: Static<typeof LOGIN_QUERY> }>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -99,7 +91,7 @@ async function beginSignIn(
 }
 
 async function finishSignIn(
-  { signIn, config, readAmbient }: AuthParts,
+  { signIn, config, readAmbient }: AppParts,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -118,7 +110,7 @@ async function finishSignIn(
 }
 
 async function signInWithKey(
-  { signIn, config, readAmbient, version }: AuthParts,
+  { signIn, config, readAmbient, version }: AppParts,
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
@@ -133,7 +125,7 @@ async function signInWithKey(
   return describeMe(caller, version);
 }
 
-async function signOut({ signIn, config }: AuthParts, request: FastifyRequest, reply: FastifyReply) {
+async function signOut({ signIn, config }: AppParts, request: FastifyRequest, reply: FastifyReply) {
   const caller = getCaller(request);
   const { sent } = request;
   if (typeof sent !== 'object' || sent.kind !== 'session') return { to: null };
@@ -154,7 +146,7 @@ function clientOf(request: FastifyRequest, readAmbient: ReadAmbient): Client {
 }
 
 /** The cookies of the origin to which the provider sends browsers back. */
-function cookiesOf({ publicUrl }: AuthParts['config']): Cookies {
+function cookiesOf({ publicUrl }: AppParts['config']): Cookies {
   const cookies = URL.canParse(publicUrl) ? findCookies(new URL(publicUrl)) : undefined;
   if (cookies !== undefined) return cookies;
   throw new TailraceError('not_found', 'signing in is disabled: TAILRACE_OIDC_ISSUER is not set');
@@ -175,20 +167,20 @@ const SESSIONS_QUERY = Type.Object({
 });
 
 /** The sender of a request, and sessions of the console: src/management/sessions.ts. */
-export const sessionRoutes: RouteGroup<SessionParts> = {
+export const sessionRoutes: RouteGroup = {
   routes: [
     defineRoute('GET /api/me', 'any', {
       summary: 'The person or key of the request, with its rights',
       operation: { id: 'get_me', tag: 'console' },
       answer: { 200: json('The present state.', ME) },
-      handle: async ({ version }: SessionParts, request) => describeMe(getCaller(request), version),
+      handle: async ({ version }, request) => describeMe(getCaller(request), version),
     }),
     defineRoute('GET /api/sessions', 'any', {
       summary: 'The newest 1,000 sessions of the console, newest first',
       operation: { id: 'list_sessions', tag: 'console' },
       query: SESSIONS_QUERY,
       answer: { 200: json('Sessions.', object({ result: list(SESSION) })) },
-      handle: async (parts: SessionParts, request) => ({
+      handle: async (parts, request) => ({
         result: await listSessions(parts, getCaller(request), request.query.of === 'all'),
       }),
     }),
@@ -197,7 +189,7 @@ export const sessionRoutes: RouteGroup<SessionParts> = {
       operation: { id: 'end_session', tag: 'console' },
       answer: { 204: { description: 'Ended.' } },
       errors: ['not_found'],
-      async handle(parts: SessionParts, request, reply) {
+      async handle(parts, request, reply) {
         await endSession(parts, getCaller(request), request.params.id);
         return reply.send();
       },

@@ -10,6 +10,7 @@ import {
   isElasticsearchClient,
   rejectUnknownPath,
 } from '../../ingest/protocols/elasticsearch.ts';
+import type { AppParts, BuiltConsole } from '../parts.ts';
 import { noteFailure, sendProtocolReply } from '../plugins/errors.ts';
 import { defineRoute, type RouteGroup } from '../route.ts';
 
@@ -32,17 +33,6 @@ const PAGE_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
   'cache-control': 'no-cache', // revalidated each time, so that a page names the files of this version
 };
-
-interface BuiltConsole {
-  /** The folder of the built files. */
-  readonly dir: string;
-  /** Whether the console is built. If not, its pages respond 404 and say how to build them. */
-  readonly isBuilt: boolean;
-}
-
-export interface ConsoleParts {
-  readonly pages: BuiltConsole;
-}
 
 export function findConsole(dir = CONSOLE_DIR): BuiltConsole {
   return { dir, isBuilt: existsSync(join(dir, 'index.html')) };
@@ -74,7 +64,7 @@ const PAGES: readonly (readonly [summary: string, ...paths: string[]])[] = [
  * Serves the console: static files that need no key. They load data from the API, with the key of the reader. The names
  * of files below /assets/ contain a hash of their content.
  */
-export const consoleRoutes: RouteGroup<ConsoleParts> = {
+export const consoleRoutes: RouteGroup = {
   async setup(app, { pages: { dir, isBuilt } }) {
     if (!isBuilt) return;
     const assets = { root: join(dir, 'assets'), prefix: '/assets/', immutable: true, maxAge: '365d' };
@@ -89,7 +79,7 @@ export const consoleRoutes: RouteGroup<ConsoleParts> = {
   ],
 };
 
-function servePage({ pages }: ConsoleParts, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function servePage({ pages }: AppParts, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const isClient = request.routeOptions.url === '/' && isElasticsearchClient(request);
   return isClient ? sendProtocolReply(reply, describeProduct(request)) : sendPage(reply, pages);
 }

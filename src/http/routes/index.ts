@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { TailraceError } from '../../errors.ts';
+import type { AppParts } from '../parts.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
 import { compileValidator, createUnreadCheck } from '../plugins/checks.ts';
 import { methodsOf, pathsOf, type RawQuery, type Route, type RouteGroup } from '../route.ts';
@@ -20,7 +21,7 @@ import { workbenchRoutes } from './workbench.ts';
 import { workbenchAlertRoutes, workbenchDashboardRoutes, workbenchSearchRoutes } from './workbench-files.ts';
 
 /** Every group of routes, in the order of docs/api.md and /openapi.json. */
-const GROUPS = [
+const GROUPS: readonly RouteGroup[] = [
   queryRoutes,
   searchRoutes,
   mcpRoutes,
@@ -44,19 +45,9 @@ const GROUPS = [
   localRoutes,
   aboutRoutes,
   consoleRoutes,
-] as const;
+];
 
-/** The parts that the groups need: each name is one part, whichever groups take it. */
-export type RouteParts = PartsOf<(typeof GROUPS)[number]>;
-
-// The groups' parameters are inferred together, and so as the intersection of their parts.
-type PartsOf<Group> = (Group extends RouteGroup<infer Parts> ? (parts: Parts) => void : never) extends (
-  parts: infer All,
-) => void
-  ? All
-  : never;
-
-export const ROUTES: readonly Route[] = GROUPS.flatMap(({ routes }: RouteGroup<never>) => routes);
+export const ROUTES: readonly Route[] = GROUPS.flatMap(({ routes }) => routes);
 
 /** Path → every method that is served there, in the order of `Allow`. */
 export const ALLOWED_METHODS: ReadonlyMap<string, readonly string[]> = findAllowed();
@@ -69,18 +60,13 @@ function findAllowed(): Map<string, readonly string[]> {
 }
 
 /** Adds every route to the router, and 405 for the other methods of their paths. */
-export async function registerRoutes(app: FastifyInstance, parts: RouteParts): Promise<void> {
-  const groups: readonly RouteGroup<RouteParts>[] = GROUPS;
-  for (const group of groups) await registerGroup(app, group, parts);
+export async function registerRoutes(app: FastifyInstance, parts: AppParts): Promise<void> {
+  for (const group of GROUPS) await registerGroup(app, group, parts);
   registerMethodCheck(app);
 }
 
 /** Adds the routes of a group to the router, each with its checks of the key, the query string and the body. */
-export async function registerGroup<Parts>(
-  app: FastifyInstance,
-  group: RouteGroup<Parts>,
-  parts: Parts,
-): Promise<void> {
+export async function registerGroup(app: FastifyInstance, group: RouteGroup, parts: AppParts): Promise<void> {
   await app.register(async (scope) => {
     scope.setValidatorCompiler(compileValidator);
     await group.setup?.(scope, parts);
@@ -91,10 +77,10 @@ export async function registerGroup<Parts>(
 
 type Handled = { Params: Readonly<Record<never, string>>; Querystring: RawQuery; Body: unknown };
 
-function addRoute<Parts>(
+function addRoute(
   app: FastifyInstance,
-  route: Route<Parts>,
-  { group, parts, limits }: { group: RouteGroup<Parts>; parts: Parts; limits: object },
+  route: Route,
+  { group, parts, limits }: { group: RouteGroup; parts: AppParts; limits: object },
 ): void {
   const { method, query, body, cors } = route;
   const checkUnread = createUnreadCheck(route, group);

@@ -9,7 +9,7 @@ import type { Received } from '../../ingest/rejected.ts';
 import { list, object, type Schema } from '../openapi/schema.ts';
 import { sendProtocolReply } from '../plugins/errors.ts';
 import { defineRoute, json, type Route, type RouteGroup, textParameter } from '../route.ts';
-import { addBodyParser, type EventRequest, type IngestParts, takeEvents } from './take-events.ts';
+import { addBodyParser, type EventRequest, takeEvents } from './take-events.ts';
 
 /** Logflare's paths, each also with `/json` and `/vector` appended; all are the same. */
 const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) => [
@@ -46,7 +46,7 @@ const EVENT: Schema = {
 };
 
 /** Accepts events by Logflare's protocol. The response is sent when they are stored. */
-export const ingestRoutes: RouteGroup<IngestParts> = {
+export const ingestRoutes: RouteGroup = {
   setup: addBodyParser,
   routes: [
     defineRoute({
@@ -92,7 +92,7 @@ export const ingestRoutes: RouteGroup<IngestParts> = {
         ),
       },
       errors: ['source_not_found', 'overloaded'],
-      handle: async (parts: IngestParts, request: EventRequest, reply) =>
+      handle: async (parts, request: EventRequest, reply) =>
         respond(reply, await takeEvents({ request, reply }, parts)),
     }),
   ],
@@ -112,7 +112,7 @@ const OTLP_BODIES = [
 ] as const;
 
 /** Accepts log records by OTLP over HTTP, protobuf and JSON; the response has the encoding of the request. */
-export const otlpRoutes: RouteGroup<IngestParts> = {
+export const otlpRoutes: RouteGroup = {
   setup: addBodyParser,
   routes: [
     defineRoute('POST /v1/logs', ['ingest'], {
@@ -147,7 +147,7 @@ export const otlpRoutes: RouteGroup<IngestParts> = {
         }),
       },
       errors: ['source_not_found', 'overloaded'],
-      handle: async (parts: IngestParts, request: EventRequest, reply) =>
+      handle: async (parts, request: EventRequest, reply) =>
         answerOtlp(request, reply, await takeEvents({ request, reply }, parts, { protocol: 'otlp' })),
     }),
   ],
@@ -173,7 +173,7 @@ function answerOtlp(
 export const PROTOCOLS: Readonly<Record<ProtocolName, Protocol>> = { loki, elasticsearch };
 
 /** Accepts events by these protocols. */
-export const protocolRoutes: RouteGroup<IngestParts> = {
+export const protocolRoutes: RouteGroup = {
   setup: addBodyParser,
   routes: PROTOCOL_NAMES.flatMap((name) => [
     eventRoute(name),
@@ -181,7 +181,7 @@ export const protocolRoutes: RouteGroup<IngestParts> = {
   ]),
 };
 
-function eventRoute(name: ProtocolName): Route<IngestParts> {
+function eventRoute(name: ProtocolName): Route {
   const protocol = PROTOCOLS[name];
   const { method, path, summary, id, bodies, respond } = protocol.events;
   return defineRoute({
@@ -199,7 +199,7 @@ function eventRoute(name: ProtocolName): Route<IngestParts> {
     },
     answer: { 200: { description: 'See docs/ingest.md.' } },
     errors: ['source_not_found', 'overloaded'],
-    handle: async (parts: IngestParts, request: EventRequest, reply) => {
+    handle: async (parts, request: EventRequest, reply) => {
       const sent = describe(request);
       const { projectHeader } = protocol;
       const index = sent.params['index'];
@@ -209,16 +209,13 @@ function eventRoute(name: ProtocolName): Route<IngestParts> {
   });
 }
 
-function infoRoute(
-  protocol: Protocol,
-  { method, path, summary, reply: answer }: InfoRoute,
-): Route<IngestParts> {
+function infoRoute(protocol: Protocol, { method, path, summary, reply: answer }: InfoRoute): Route {
   return defineRoute({
     ...{ method, path, summary },
     ...ownForms(protocol),
     scopes: ['ingest'],
     answer: { 200: { description: 'As the protocol has it.' } },
-    handle: async (_parts: IngestParts, request, reply) =>
+    handle: async (_parts, request, reply) =>
       sendProtocolReply(reply, withHeaders(protocol, answer(describe(request)))),
   });
 }

@@ -5,7 +5,6 @@ import {
   changeKey,
   createKey,
   KEY_STATES,
-  type KeyParts,
   listKeys,
   readKey,
   requireUnrestricted,
@@ -28,7 +27,7 @@ const KEYS_QUERY = Type.Object({
 const LOG_QUERY = Type.Object(pageQuery({ pattern: '^[1-9]\\d{0,14}$', expected: 'the id of an entry' }));
 
 /** Keys, for callers with the scope `manage`: src/management/keys.ts. */
-export const keyRoutes: RouteGroup<KeyParts> = {
+export const keyRoutes: RouteGroup = {
   bodyBytesMax: 256 * 1024, // far above a key with every list as long as it may be
   routes: [
     defineRoute('GET /api/keys', ['manage'], {
@@ -36,7 +35,7 @@ export const keyRoutes: RouteGroup<KeyParts> = {
       operation: { id: 'list_keys', tag: 'keys' },
       query: KEYS_QUERY,
       answer: { 200: json('Keys.', object({ result: list(KEY) })) },
-      handle: async (parts: KeyParts, request) => ({
+      handle: async (parts, request) => ({
         result: await listKeys(parts, getCaller(request), request.query),
       }),
     }),
@@ -47,14 +46,14 @@ export const keyRoutes: RouteGroup<KeyParts> = {
         example: { name: 'dashboard', scopes: ['query'], pins: { project: 'aurora' } },
       }),
       answer: { 201: json('The key, shown only once.', CREATED_KEY) },
-      handle: (parts: KeyParts, request) => createKey(parts, getCaller(request), request.body),
+      handle: (parts, request) => createKey(parts, getCaller(request), request.body),
     }),
     defineRoute('GET /api/keys/:id', ['manage'], {
       summary: 'One key',
       operation: { id: 'get_key', tag: 'keys' },
       answer: { 200: json('The key.', KEY) },
       errors: ['not_found'],
-      handle: (parts: KeyParts, request) => readKey(parts, getCaller(request), request.params.id),
+      handle: (parts, request) => readKey(parts, getCaller(request), request.params.id),
     }),
     defineRoute('PATCH /api/keys/:id', ['manage'], {
       summary: 'Change a key',
@@ -62,7 +61,7 @@ export const keyRoutes: RouteGroup<KeyParts> = {
       body: jsonBody(KEY_CHANGE, { example: { rate: { per_second: 10 } } }),
       answer: { 200: json('The key.', KEY) },
       errors: ['not_found'],
-      handle: (parts: KeyParts, request) =>
+      handle: (parts, request) =>
         changeKey(parts, getCaller(request), { id: request.params.id, body: request.body }),
     }),
     defineRoute('DELETE /api/keys/:id', ['manage'], {
@@ -70,7 +69,7 @@ export const keyRoutes: RouteGroup<KeyParts> = {
       operation: { id: 'revoke_key', tag: 'keys' },
       answer: { 200: json('The key.', KEY) },
       errors: ['not_found'],
-      handle: (parts: KeyParts, request) => revokeKey(parts, getCaller(request), request.params.id),
+      handle: (parts, request) => revokeKey(parts, getCaller(request), request.params.id),
     }),
     defineRoute('POST /api/keys/:id/rotate', ['manage'], {
       summary: 'Create a successor of a key',
@@ -78,7 +77,7 @@ export const keyRoutes: RouteGroup<KeyParts> = {
       body: jsonBody(ROTATION, { example: { overlap_seconds: 3600 }, required: false }),
       answer: { 201: json('The successor, shown only once.', CREATED_KEY) },
       errors: ['not_found'],
-      handle: (parts: KeyParts, request) => {
+      handle: (parts, request) => {
         const { overlap_seconds: overlapSeconds } = request.body;
         return rotateKey(parts, getCaller(request), { id: request.params.id, overlapSeconds });
       },
@@ -89,7 +88,7 @@ export const keyRoutes: RouteGroup<KeyParts> = {
       query: LOG_QUERY,
       answer: { 200: json('Entries.', object({ result: list(KEY_ENTRY) })) },
       refuse: (caller) => requireUnrestricted(caller, 'read the trail of all keys'),
-      handle: async ({ keyring }: KeyParts, { query: { limit, before } }) => {
+      handle: async ({ keyring }, { query: { limit, before } }) => {
         const entries = await keyring.log({
           limit,
           before: before === undefined ? undefined : Number(before),
@@ -101,7 +100,7 @@ export const keyRoutes: RouteGroup<KeyParts> = {
 };
 
 /** Signed tokens for front ends. */
-export const tokenRoutes: RouteGroup<KeyParts> = {
+export const tokenRoutes: RouteGroup = {
   bodyBytesMax: 64 * 1024,
   routes: [
     defineRoute('POST /api/tokens', ['query', 'manage'], {
@@ -113,7 +112,7 @@ export const tokenRoutes: RouteGroup<KeyParts> = {
       }),
       answer: { 201: json('The token.', TOKEN) },
       refuse: requireKey,
-      handle: (parts: KeyParts, request) => mintToken(parts, getCaller(request), request.body),
+      handle: (parts, request) => mintToken(parts, getCaller(request), request.body),
     }),
   ],
 };

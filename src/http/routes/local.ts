@@ -1,50 +1,35 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import type { Engine } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
 import { type Caller, LOCAL_KEY_ID } from '../../keys/keyring.ts';
 import { type BackupState, readBackup, startBackup } from '../../maintenance/backup.ts';
-import { type DeletionParts, NEW_DELETION, readDeletion, startDeletion } from '../../management/deletions.ts';
+import { NEW_DELETION, readDeletion, startDeletion } from '../../management/deletions.ts';
 import { requireUnrestricted } from '../../management/keys.ts';
 import { DELETION, type DeletionView } from '../../management/view.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
 import { describeRun } from './query.ts';
 
-export interface LocalParts {
-  readonly engine: Engine;
-  /** Commands to the process; without them it cannot be asked to reload or stop. */
-  readonly actions: ProcessActions | undefined;
-}
-
-/** An operator's commands to the process itself. */
-export interface ProcessActions {
-  /** Reloads the definitions. Never rejects. @returns the result, including faults */
-  readonly reload: () => Promise<unknown>;
-  /** Begins to stop the service. */
-  readonly stop: () => void;
-}
-
 const NO_BODY = jsonBody(Type.Object({}), { example: {} });
 const NEW_BACKUP = Type.Object({ dir: Type.String(), base: Type.Optional(Type.String()) });
 
 /** The commands of the shell on this machine, whose key only they have: cli/local-service.ts. */
-export const localRoutes: RouteGroup<LocalParts> = {
+export const localRoutes: RouteGroup = {
   routes: [
     defineRoute('POST /api/local/reload', ['manage'], {
       ...{ summary: 'tailrace reload', refuse: requireLocal, body: NO_BODY },
-      handle: async ({ actions }: LocalParts) => await actions?.reload(),
+      handle: async ({ actions }) => await actions?.reload(),
     }),
     defineRoute('POST /api/local/stop', ['manage'], {
       ...{ summary: 'tailrace stop', refuse: requireLocal, body: NO_BODY },
-      async handle({ actions }: LocalParts) {
+      async handle({ actions }) {
         setImmediate(() => actions?.stop()); // once the response is sent
         return { pid: process.pid };
       },
     }),
     defineRoute('POST /api/local/backups', ['manage'], {
       ...{ summary: 'tailrace backup', refuse: requireLocal, body: jsonBody(NEW_BACKUP, { example: {} }) },
-      async handle({ engine }: LocalParts, request, reply) {
+      async handle({ engine }, request, reply) {
         request.socket.setTimeout(0); // a deletion takes longer than an idle connection lives
         const { dir, base } = request.body;
         return { id: await startBackup(engine, { dir, base, signal: describeRun(request, reply).signal }) };
@@ -52,8 +37,7 @@ export const localRoutes: RouteGroup<LocalParts> = {
     }),
     defineRoute('GET /api/local/backups/:id', ['manage'], {
       ...{ summary: 'Progress of a backup', refuse: requireLocal },
-      handle: async ({ engine }: LocalParts, { params }): Promise<BackupState> =>
-        await readBackup(engine, params.id),
+      handle: async ({ engine }, { params }): Promise<BackupState> => await readBackup(engine, params.id),
     }),
   ],
 };
@@ -65,7 +49,7 @@ function requireLocal({ keyId }: Caller): void {
 }
 
 /** Deletes the events of a project for good, for keys with the scope `manage` that are not limited otherwise. */
-export const deletionRoutes: RouteGroup<DeletionParts> = {
+export const deletionRoutes: RouteGroup = {
   bodyBytesMax: 64 * 1024,
   routes: [
     defineRoute('POST /api/deletions', ['manage'], {
@@ -80,7 +64,7 @@ export const deletionRoutes: RouteGroup<DeletionParts> = {
       },
       errors: ['overloaded'],
       refuse: (caller) => requireUnrestricted(caller, 'delete events'),
-      handle: async (parts: DeletionParts, request, reply) =>
+      handle: async (parts, request, reply) =>
         send(reply, await startDeletion(parts, getCaller(request), request.body)),
     }),
     defineRoute('GET /api/deletions/:id', ['manage'], {
@@ -89,7 +73,7 @@ export const deletionRoutes: RouteGroup<DeletionParts> = {
       answer: { 200: json('Ended.', DELETION), 202: json('Still being deleted.', DELETION) },
       errors: ['not_found'],
       refuse: (caller) => requireUnrestricted(caller, 'see what was deleted'),
-      handle: (parts: DeletionParts, request, reply) => send(reply, readDeletion(parts, request.params.id)),
+      handle: (parts, request, reply) => send(reply, readDeletion(parts, request.params.id)),
     }),
   ],
 };

@@ -2,14 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TailraceError } from '../../errors.ts';
 import { shorten } from '../../query/parameters.ts';
 import { acceptJson } from '../json-body.ts';
-import type { McpParts } from '../mcp/server.ts';
+import type { AppParts } from '../parts.ts';
 import { defineRoute, type RouteGroup, URL_BYTES_MAX } from '../route.ts';
 
 /**
  * Serves endpoints as tools for agents: the Model Context Protocol over Streamable HTTP, by the official SDK. Without
  * sessions, which the protocol has not needed since 2026-07-28: GET and DELETE, which are about sessions, get 405.
  */
-export const mcpRoutes: RouteGroup<McpParts> = {
+export const mcpRoutes: RouteGroup = {
   bodyBytesMax: URL_BYTES_MAX, // the arguments of a call are what a URL could hold
   setup(app, { config }) {
     acceptJson(app, chooseArguments);
@@ -50,7 +50,7 @@ function readParams(message: unknown): { readonly arguments: unknown } | undefin
 }
 
 async function answerMessage(
-  parts: McpParts,
+  parts: AppParts,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {

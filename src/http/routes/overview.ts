@@ -1,15 +1,9 @@
-import type { CacheStore } from '../../cache/store.ts';
-import type { Config } from '../../config/config.ts';
-import type { Registry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
-import type { Engine } from '../../engine/engine.ts';
 import type { StoreSizes } from '../../engine/store-state.ts';
-import type { Committer } from '../../ingest/committer.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { isoTime, isoTimeOrNull } from '../../lib/instant.ts';
-import { listRejectedEvents, listRejectedRequests, type RejectionParts } from '../../management/admin.ts';
+import { listRejectedEvents, listRejectedRequests } from '../../management/admin.ts';
 import {
-  type Notice,
   OVERVIEW,
   type Overview,
   REJECTED_EVENTS,
@@ -18,42 +12,28 @@ import {
 } from '../../management/admin-view.ts';
 import { visibleEndpoints, visibleSources } from '../../management/definitions.ts';
 import { SEARCH } from '../../search/search.ts';
-import type { Traffic, TrafficNow } from '../../telemetry/traffic.ts';
+import type { TrafficNow } from '../../telemetry/traffic.ts';
+import type { AppParts } from '../parts.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, type RouteGroup } from '../route.ts';
-
-export interface OverviewParts {
-  readonly config: Pick<Config, 'cacheBytesMax' | 'readers'>;
-  readonly engine: Engine;
-  readonly registry: Registry;
-  readonly traffic: Traffic;
-  /** Reads the sizes of the tables; `undefined` if the engine has not responded yet. */
-  readonly readSizes: () => Promise<StoreSizes | undefined>;
-  readonly cache: CacheStore;
-  readonly committer: Committer;
-  readonly readNotices: () => Promise<readonly Notice[]>;
-  readonly notReady: () => string | undefined;
-  /** ms since the epoch. */
-  readonly now: () => number;
-}
 
 /**
  * Serves live numbers, for keys with the scope `manage`: they count the requests of all keys, and the events of all
  * projects.
  */
-export const overviewRoutes: RouteGroup<OverviewParts> = {
+export const overviewRoutes: RouteGroup = {
   routes: [
     defineRoute('GET /api/overview', ['manage'], {
       summary: 'Live numbers of endpoints, sources, engine and store',
       operation: { id: 'get_overview', tag: 'console' },
       answer: { 200: json('The present state.', OVERVIEW) },
-      handle: (parts: OverviewParts, request) => readOverview(parts, getCaller(request)),
+      handle: (parts, request) => readOverview(parts, getCaller(request)),
     }),
   ],
 };
 
 /** Selects what the key sees: one that is limited to endpoints or sources sees only those. */
-async function readOverview(parts: OverviewParts, caller: Caller): Promise<Overview> {
+async function readOverview(parts: AppParts, caller: Caller): Promise<Overview> {
   const { registry, traffic, config, cache, committer, readNotices, readSizes, now } = parts;
   const [notices, sizes] = await Promise.all([readNotices(), readSizes()]);
   const hour = traffic.read();
@@ -85,7 +65,7 @@ async function readOverview(parts: OverviewParts, caller: Caller): Promise<Overv
 
 /** @param isAnswering whether it responded when the sizes of the tables were last read */
 function describeEngine(
-  { engine, config, notReady }: Pick<OverviewParts, 'engine' | 'config' | 'notReady'>,
+  { engine, config, notReady }: Pick<AppParts, 'engine' | 'config' | 'notReady'>,
   isAnswering: boolean,
 ): Overview['engine'] {
   const reason = notReady();
@@ -124,19 +104,19 @@ function sum(states: readonly SourceState[], of: 'rows' | 'bytes'): number {
 }
 
 /** Serves what an operator looks after. Limited keys see only what belongs to their projects, sources and keys. */
-export const adminRoutes: RouteGroup<RejectionParts> = {
+export const adminRoutes: RouteGroup = {
   routes: [
     defineRoute('GET /api/rejected-requests', ['manage'], {
       summary: 'Requests that were rejected since the start, with their addresses',
       operation: { id: 'list_rejected_requests', tag: 'console' },
       answer: { 200: json('At most 200 kinds of each code.', REJECTED_REQUESTS) },
-      handle: (parts: RejectionParts, request) => listRejectedRequests(parts, getCaller(request)),
+      handle: (parts, request) => listRejectedRequests(parts, getCaller(request)),
     }),
     defineRoute('GET /api/rejected-events', ['manage'], {
       summary: 'Events that were rejected since the start, with samples',
       operation: { id: 'list_rejected_events', tag: 'console' },
       answer: { 200: json('At most 500 kinds.', REJECTED_EVENTS) },
-      handle: (parts: RejectionParts, request) => listRejectedEvents(parts, getCaller(request)),
+      handle: (parts, request) => listRejectedEvents(parts, getCaller(request)),
     }),
   ],
 };

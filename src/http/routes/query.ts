@@ -1,9 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
-import type { CachedQueries } from '../../cache/cached.ts';
 import type { Parameter } from '../../definitions/parameter.ts';
 import { toText } from '../../definitions/parameter-type.ts';
-import type { Registry } from '../../definitions/registry.ts';
 import { laneOf } from '../../engine/lanes.ts';
 import { TailraceError } from '../../errors.ts';
 import { getAllowedEndpoint } from '../../keys/named.ts';
@@ -14,25 +12,15 @@ import {
   type RawParameters,
   writeIgnored,
 } from '../../query/parameters.ts';
-import { type Describe, describeServed } from '../../serve/describe.ts';
-import { type Resolve, type Resolved, wantsTail } from '../../serve/resolve.ts';
-import type { createResolveTail } from '../../serve/resolve-search.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
-import { sendTail, type TailParts } from '../event-stream.ts';
+import { describeServed } from '../../serve/describe.ts';
+import { type Resolved, wantsTail } from '../../serve/resolve.ts';
+import { sendTail } from '../event-stream.ts';
 import { acceptJson } from '../json-body.ts';
+import type { AppParts } from '../parts.ts';
 import { addHead, getCaller } from '../plugins/auth.ts';
 import { defineRoute, PARAMETERS_MAX, type RouteGroup, type RouteRequest, URL_BYTES_MAX } from '../route.ts';
 
 export const QUERY_PATH = '/api/endpoints/query/:endpoint';
-
-/** The steps of a request (src/serve/), shared with the listener in front of Fastify (../listener.ts). */
-export interface QueryParts extends Resolve, TailParts {
-  readonly resolveTail: ReturnType<typeof createResolveTail>;
-  readonly registry: Registry;
-  readonly cached: CachedQueries;
-  readonly describe: Describe;
-  readonly metrics: Metrics;
-}
 
 /** The common part of GET and POST. */
 const shared = {
@@ -56,7 +44,7 @@ export const QUERY_POST = defineRoute({
 });
 
 /** Serves saved queries by UUID or name (spec 4). */
-export const queryRoutes: RouteGroup<QueryParts> = {
+export const queryRoutes: RouteGroup = {
   routes: [QUERY_GET, QUERY_POST],
   bodyBytesMax: URL_BYTES_MAX, // a body holds what a URL could hold
   setup(app, { tails }) {
@@ -69,7 +57,7 @@ export const queryRoutes: RouteGroup<QueryParts> = {
 };
 
 async function runQuery(
-  parts: QueryParts,
+  parts: AppParts,
   request: RouteRequest<typeof QUERY_PATH, TObject, TSchema>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -114,7 +102,7 @@ interface QueryRequest extends Omit<Resolved, 'ignored'> {
 
 /** Finds or computes the answer, and responds with it. */
 export async function sendAnswer(
-  { cached, describe, metrics }: Pick<QueryParts, 'cached' | 'describe' | 'metrics'>,
+  { cached, describe, metrics }: Pick<AppParts, 'cached' | 'describe' | 'metrics'>,
   { question, encoding, directives, execution, describeDoubts }: QueryRequest,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): Promise<FastifyReply> {

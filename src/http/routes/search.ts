@@ -1,32 +1,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { CachedQueries } from '../../cache/cached.ts';
 import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
 import { FORMAT_PARAMETER } from '../../definitions/parameter.ts';
-import type { Registry } from '../../definitions/registry.ts';
 import { listSavedSearches } from '../../management/definitions.ts';
 import { SAVED_SEARCH, SEARCH_SOURCE } from '../../management/view.ts';
 import { SEARCH_DRAFT, type SearchDraftView } from '../../management/workbench-view.ts';
 import { formatNames } from '../../query/format.ts';
-import { createDraftTest, type DraftTestParts } from '../../search/draft/test.ts';
+import { createDraftTest } from '../../search/draft/test.ts';
 import { listFields } from '../../search/field.ts';
 import { SEARCH_PARAMETERS } from '../../search/part.ts';
 import { SEARCH, suggestNarrowing } from '../../search/search.ts';
-import type { Describe } from '../../serve/describe.ts';
 import { EVENT_STREAM, wantsTail } from '../../serve/resolve.ts';
-import type { SearchSteps } from '../../serve/resolve-search.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
-import { sendTail, type TailParts } from '../event-stream.ts';
+import { sendTail } from '../event-stream.ts';
 import { contentOf, EVENTS, list, object, type Schema } from '../openapi/schema.ts';
+import type { AppParts } from '../parts.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, type RawQuery, type RouteGroup, textParameter } from '../route.ts';
 import { describeRun, HINT_HEADER, SAMPLED_HEADER, sendAnswer } from './query.ts';
-
-export interface SearchParts extends SearchSteps, TailParts, DraftTestParts {
-  readonly cached: CachedQueries;
-  readonly describe: Describe;
-  readonly metrics: Metrics;
-  readonly registry: Pick<Registry, 'searches' | 'findSource'>;
-}
 
 const text = (description: string): Schema => ({ schema: { type: 'string' }, description });
 
@@ -51,7 +40,7 @@ const SEARCH_QUERY = SEARCH_PARAMETERS.map(({ name, description, schema }) => ({
 }));
 
 /** Serves events by text and field, and what can be counted of them. */
-export const searchRoutes: RouteGroup<SearchParts> = {
+export const searchRoutes: RouteGroup = {
   routes: [
     defineRoute('GET /api/search', ['query'], {
       summary: 'Search the events of any source',
@@ -104,7 +93,7 @@ export const searchRoutes: RouteGroup<SearchParts> = {
       summary: 'Saved searches that the key may run',
       operation: { id: 'list_searches', tag: 'events' },
       answer: { 200: json('The present state.', object({ result: list(SAVED_SEARCH) })) },
-      handle: async ({ registry }: SearchParts, request) => ({
+      handle: async ({ registry }, request) => ({
         result: listSavedSearches(registry, getCaller(request)),
       }),
     }),
@@ -112,7 +101,7 @@ export const searchRoutes: RouteGroup<SearchParts> = {
       summary: 'Sources and fields that the key may search',
       operation: { id: 'list_search_sources', tag: 'events' },
       answer: { 200: json('The present state.', object({ result: list(SEARCH_SOURCE) })) },
-      handle: async ({ findSearchable }: SearchParts, request) => ({
+      handle: async ({ findSearchable }, request) => ({
         result: findSearchable(getCaller(request)).map((source) => ({
           ...{ name: source.name, id: source.id, description: source.description },
           internal: source.isInternal === true,
@@ -128,7 +117,7 @@ export const searchRoutes: RouteGroup<SearchParts> = {
 type SearchRequest = FastifyRequest<{ Querystring: RawQuery }>;
 
 async function draftEndpoint(
-  parts: SearchParts,
+  parts: AppParts,
   request: SearchRequest,
   reply: FastifyReply,
 ): Promise<SearchDraftView> {
@@ -144,7 +133,7 @@ async function draftEndpoint(
 }
 
 async function runSearch(
-  parts: SearchParts,
+  parts: AppParts,
   request: SearchRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {

@@ -1,11 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../../config/config.ts';
-import type { Registry } from '../../definitions/registry.ts';
 import { TailraceError } from '../../errors.ts';
-import type { Backpressure } from '../../ingest/backpressure.ts';
 import type { BodyFormat, EventBody } from '../../ingest/body-format.ts';
-import { type BodyLimits, decodedBytesMaxOf, readBody } from '../../ingest/read-body.ts';
-import type { EventPost, Receive } from '../../ingest/receive.ts';
+import { decodedBytesMaxOf, readBody } from '../../ingest/read-body.ts';
+import type { EventPost } from '../../ingest/receive.ts';
 import { DROPPED_HEADER, type Receipt, WITHOUT_PROJECT_HEADER } from '../../ingest/rejected.ts';
 import { findSource } from '../../ingest/source-name.ts';
 import { isListed } from '../../keys/grant.ts';
@@ -13,6 +10,7 @@ import type { Caller } from '../../keys/keyring.ts';
 import { getAllowedSource, hideMissing, requireSource } from '../../keys/named.ts';
 import { headerOf } from '../../lib/network.ts';
 import { OWNER } from '../../query/pins.ts';
+import type { AppParts } from '../parts.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { rejectType } from '../plugins/errors.ts';
 import type { RawQuery } from '../route.ts';
@@ -22,13 +20,6 @@ declare module 'fastify' {
     /** The bodies of a route for events; see `addBodyParser`. */
     eventBodies?: readonly EventBody[];
   }
-}
-
-export interface IngestParts {
-  readonly config: BodyLimits & Pick<Config, 'defaultProject'>;
-  readonly registry: Registry;
-  readonly receive: Receive;
-  readonly backpressure: Backpressure;
 }
 
 /** A request body with events, decompressed. */
@@ -50,7 +41,7 @@ export type EventRequest = FastifyRequest<{
  */
 export function addBodyParser(
   app: FastifyInstance,
-  { config, backpressure }: Pick<IngestParts, 'config' | 'backpressure'>,
+  { config, backpressure }: Pick<AppParts, 'config' | 'backpressure'>,
 ): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: FastifyRequest['raw']) => {
@@ -85,7 +76,7 @@ interface TakeOptions extends Pick<EventPost, 'protocol' | 'index'> {
  */
 export async function takeEvents(
   { request, reply }: { readonly request: EventRequest; readonly reply: FastifyReply },
-  { receive, registry, config }: IngestParts,
+  { receive, registry, config }: AppParts,
   { protocol, index, projectHeader }: TakeOptions = {},
 ): Promise<Receipt> {
   const caller = getCaller(request);

@@ -3,7 +3,7 @@ import { ENDPOINT_NAME } from '../../definitions/endpoint.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { closed } from '../../lib/schema.ts';
 import { DASHBOARD_CHECK } from '../../management/dashboard-view.ts';
-import { type DashboardParts, toDashboardView } from '../../management/dashboards.ts';
+import { toDashboardView } from '../../management/dashboards.ts';
 import { ALERT_CHECK, ALERT_FILE, SAVED_ALERT } from '../../management/workbench-view.ts';
 import {
   checkText,
@@ -11,16 +11,14 @@ import {
   EDITED_DASHBOARDS,
   EDITED_SEARCHES,
   type EditedKind,
-  type FileParts,
   readDefinitionFile,
   saveDefinitionFile,
 } from '../../workbench/definition-file.ts';
 import { toDraftError } from '../../workbench/draft.ts';
 import { requireAuthor } from '../../workbench/workbench.ts';
+import type { AppParts } from '../parts.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
-
-type Parts = FileParts & DashboardParts;
 
 const SAVE_FILE = closed({
   name: ENDPOINT_NAME,
@@ -34,11 +32,11 @@ interface Shown<T> {
   /** The response of a check. */
   readonly checked?: ReturnType<typeof json>;
   /** What it has besides the faults. */
-  readonly show?: (item: T | undefined, parts: Parts, caller: Caller) => object;
+  readonly show?: (item: T | undefined, parts: AppParts, caller: Caller) => object;
 }
 
 /** Serves the files of a kind of definition to the console. */
-function createFileRoutes<T>(kind: EditedKind<T>, { example, checked, show }: Shown<T>): RouteGroup<Parts> {
+function createFileRoutes<T>(kind: EditedKind<T>, { example, checked, show }: Shown<T>): RouteGroup {
   const { noun, nouns } = kind;
   const a = /^[aeiou]/.test(noun) ? 'an' : 'a';
   return {
@@ -50,7 +48,7 @@ function createFileRoutes<T>(kind: EditedKind<T>, { example, checked, show }: Sh
         operation: { id: `get_${noun}_file`, tag: 'console' },
         answer: { 200: json('The present state.', ALERT_FILE) },
         errors: ['not_found', 'conflict'],
-        handle: (parts: Parts, { params }) => readDefinitionFile(kind, parts, params.name),
+        handle: (parts, { params }) => readDefinitionFile(kind, parts, params.name),
       }),
       defineRoute(`POST /api/workbench/${nouns}/check`, ['manage'], {
         refuse: requireAuthor,
@@ -60,7 +58,7 @@ function createFileRoutes<T>(kind: EditedKind<T>, { example, checked, show }: Sh
           example: { definition: example.definition },
         }),
         answer: { 200: checked ?? json('Without faults `errors` is empty.', ALERT_CHECK) },
-        async handle(parts: Parts, request) {
+        async handle(parts, request) {
           const { faults, item } = checkText(kind, parts, request.body.definition);
           return { errors: faults.map(toDraftError), ...show?.(item, parts, getCaller(request)) };
         },
@@ -78,7 +76,7 @@ function createFileRoutes<T>(kind: EditedKind<T>, { example, checked, show }: Sh
         body: jsonBody(SAVE_FILE, { example: { ...example, version: null } }),
         answer: { 200: json('Saved and served.', SAVED_ALERT) },
         errors: ['invalid_definition', 'conflict', 'overloaded'],
-        handle: (parts: Parts, request) =>
+        handle: (parts, request) =>
           saveDefinitionFile(kind, parts, { request: request.body, caller: getCaller(request) }),
       }),
     ],

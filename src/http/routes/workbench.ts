@@ -15,22 +15,12 @@ import {
 import { checkDraft } from '../../workbench/check.ts';
 import { toDraftError } from '../../workbench/draft.ts';
 import { runDraft } from '../../workbench/run.ts';
-import type { createSave } from '../../workbench/save.ts';
-import { type AddTestParts, addTest } from '../../workbench/tests.ts';
-import {
-  describeWorkbench,
-  readFiles,
-  requireAuthor,
-  type WorkbenchParts,
-} from '../../workbench/workbench.ts';
+import { addTest } from '../../workbench/tests.ts';
+import { describeWorkbench, readFiles, requireAuthor } from '../../workbench/workbench.ts';
 import { list, object, plain } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
 import { describeRun } from './query.ts';
-
-export interface WorkbenchRouteParts extends WorkbenchParts, AddTestParts {
-  readonly save: ReturnType<typeof createSave>;
-}
 
 const TEXT = Type.String();
 const DRAFT = { definition: TEXT, sql: TEXT };
@@ -84,7 +74,7 @@ const RUN_ERRORS = [
 const BODY_BYTES_MAX = 1024 * 1024;
 
 /** Serves the workbench of the console: SQL over the tables of all sources, for keys that may read everything. */
-export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
+export const workbenchRoutes: RouteGroup = {
   bodyBytesMax: BODY_BYTES_MAX,
   routes: [
     defineRoute('GET /api/workbench', ['manage'], {
@@ -92,7 +82,7 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
       summary: 'Completions for an editor of endpoints, and whether it may save',
       operation: { id: 'get_workbench', tag: 'console' },
       answer: { 200: json('The present state.', WORKBENCH) },
-      handle: (parts: WorkbenchParts) => describeWorkbench(parts),
+      handle: (parts) => describeWorkbench(parts),
     }),
     defineRoute('GET /api/workbench/endpoints/:name', ['manage'], {
       refuse: requireAuthor,
@@ -100,7 +90,7 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
       operation: { id: 'get_endpoint_files', tag: 'console' },
       answer: { 200: json('The present state.', ENDPOINT_FILES) },
       errors: ['endpoint_not_found', 'conflict'],
-      handle: (parts: WorkbenchParts, request) => readFiles(parts, request.params.name),
+      handle: (parts, request) => readFiles(parts, request.params.name),
     }),
     defineRoute('POST /api/workbench/run', ['manage'], {
       refuse: requireAuthor,
@@ -113,7 +103,7 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
         }),
       },
       errors: [...RUN_ERRORS],
-      async handle(parts: WorkbenchParts, request, reply) {
+      async handle(parts, request, reply) {
         const { values = {}, ...texts } = request.body;
         const { rows, count, report } = await runDraft(
           parts,
@@ -131,7 +121,7 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
       body: jsonBody(closed(DRAFT), { example: EXAMPLE }),
       answer: { 200: json('Without faults `errors` is empty.', DRAFT_CHECK) },
       errors: ['overloaded', 'query_timeout'],
-      async handle(parts: WorkbenchParts, request, reply): Promise<DraftCheck> {
+      async handle(parts, request, reply): Promise<DraftCheck> {
         const checked = await checkDraft(parts, request.body, describeRun(request, reply));
         const { endpoint } = checked.draft;
         return {
@@ -155,7 +145,7 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
       body: jsonBody(SAVE, { example: { name: 'errors.by-path', ...EXAMPLE, version: null } }),
       answer: { 200: json('Saved and served.', SAVED_ENDPOINT) },
       errors: ['invalid_definition', 'conflict', 'query_failed', 'overloaded', 'query_timeout'],
-      handle: ({ save }: WorkbenchRouteParts, request, reply) =>
+      handle: ({ save }, request, reply) =>
         save(request.body, getCaller(request), describeRun(request, reply)),
     }),
     defineRoute('POST /api/workbench/tests', ['manage'], {
@@ -179,7 +169,7 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
       }),
       answer: { 200: json('Added.', SAVED_TEST) },
       errors: ['invalid_request', 'endpoint_not_found', 'conflict', 'overloaded'],
-      handle: (parts: WorkbenchRouteParts, request, reply) =>
+      handle: (parts, request, reply) =>
         addTest(parts, request.body, { caller: getCaller(request), execution: describeRun(request, reply) }),
     }),
   ],

@@ -4,7 +4,7 @@ import { startClickHouseFront } from '../../../trial/clickhouse-front.ts';
 import { copyFewDefinitions } from '../../support/definitions.ts';
 import { EDGE } from '../../support/ingest.ts';
 import { runProgram } from '../../support/program.ts';
-import { storeFor, temporaryFolder } from '../../support/service.ts';
+import { askStore, storeFor, temporaryFolder } from '../../support/service.ts';
 
 const folder = await temporaryFolder();
 const front = await startClickHouseFront(join(folder.path, 'clickhouse'));
@@ -95,15 +95,14 @@ test('every event arrives as it is, and the three endpoints return the same, byt
     expect.stringContaining(`All events are at ${TARGET}, counted and compared`),
   ]);
   await expectThere(EVENTS);
-  for (const question of [
-    ['logs.all', '-p', 'project=p0', '-p', 'project_tier=PRO'],
-    ['functions.invocation-stats', '-p', 'project=p0', '-p', 'interval=7day'],
-    ['usage.api-counts', '-p', 'project=p', '-p', 'interval=daily'],
-  ]) {
-    const here = await runProgram(['query', ...question], env);
-    const there = await runProgram(['query', ...question], { ...env, CLICKHOUSE_URL: TARGET });
-    expect(here.stdout.length).toBeGreaterThan(50);
-    expect(there).toEqual(here);
+  for (const [name, parameters] of [
+    ['logs.all', { project: 'p0', project_tier: 'PRO' }],
+    ['functions.invocation-stats', { project: 'p0', interval: '7day' }],
+    ['usage.api-counts', { project: 'p', interval: 'daily' }],
+  ] as const) {
+    const here = await askStore(env, name, parameters);
+    expect(here.length).toBeGreaterThan(50);
+    expect(await askStore({ ...env, CLICKHOUSE_URL: TARGET }, name, parameters)).toBe(here);
   }
 });
 
