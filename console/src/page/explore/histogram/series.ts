@@ -2,8 +2,8 @@ import { ownMember } from '../../../format/own.ts';
 import type { DataColor } from '../../../ui/chart/chart.ts';
 import type { Search } from '../search/search.ts';
 import { ceilTo, floorTo } from '../search/slice.ts';
-import { COUNT, isAdditive, type Measure } from './measure.ts';
-import type { BucketCount } from './use-histogram.ts';
+import { isAdditive } from './measure.ts';
+import type { BucketCount, Chart } from './use-histogram.ts';
 
 /** One value of the field that the histogram is by. */
 export interface BarSeries {
@@ -34,16 +34,9 @@ export interface Bars {
 
 const SERIES_MAX = 8;
 
-interface BarOptions {
-  readonly by: string;
-  readonly measure?: Measure;
-  /** Series besides the rest. */
-  readonly top?: number | undefined;
-}
-
 /** The time buckets of a search with their counts, those without events among them. */
-export function toBars(counts: readonly BucketCount[], search: Search, options: BarOptions): Bars {
-  const { by, measure = COUNT, top = SERIES_MAX } = options;
+export function toBars(counts: readonly BucketCount[], search: Search, chart: Chart): Bars {
+  const { by, measure, top = SERIES_MAX } = chart;
   const areLines = !isAdditive(measure);
   const { fromMs, untilMs, nowMs, widthMs, offsetMs } = search;
   const first = floorTo(fromMs, widthMs, offsetMs);
