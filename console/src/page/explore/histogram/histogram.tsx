@@ -82,8 +82,10 @@ export function HistogramPanel() {
             <LegendEntry key={series.label} {...{ series, at }} by={chart.by} />
           ))}
           <DeployEntries {...{ deploys, zone, onZoom }} />
-          {bars.partial.includes(true) && bars.total > 0 && (
-            <li className="histogram-entry muted">hatched: {listParts(bars, search)}</li>
+          {bars.parts.some(Boolean) && bars.total > 0 && (
+            <li className="histogram-entry muted">
+              hatched: {[...new Set(bars.parts)].filter(Boolean).join(', ')}
+            </li>
           )}
         </ul>
       </div>
@@ -101,18 +103,13 @@ function useDrawn(bars: Bars, deploys: readonly Deploy[]): Chart {
   const [from, until] = [mark?.fromMs, mark?.untilMs];
   const countedBackToMs = slicesRead < slices ? backToMs : undefined;
   return useMemo(() => {
-    const { starts, series, areLines } = bars;
+    const { starts, parts, series, areLines } = bars;
     const start = starts[0] ?? 0;
     const toSpan = (fromMs: number, untilMs: number) => ({ from: fromMs / 1000, until: untilMs / 1000 });
     return {
       title: 'Events over time',
       spans: starts.map((ms) => toSpan(ms, ms + search.widthMs)),
-      partial: new Map(
-        starts.flatMap((_start, place) => {
-          const part = partOf(bars, place, search);
-          return part === undefined ? [] : [[place, part] as const];
-        }),
-      ),
+      partial: new Map(parts.flatMap((part, place) => (part === undefined ? [] : [[place, part] as const]))),
       // The first one is drawn on top of the others.
       series: series.toReversed().map(({ label, color, alpha, counts }) => ({
         ...{ label, color, alpha, values: counts, kind: areLines ? ('line' as const) : ('bar' as const) },
@@ -143,21 +140,7 @@ function describeBucket(bars: Bars, at: number, { search, zone }: Shown): string
   const start = bars.starts[at] ?? 0;
   const range = { from: fromMs / 1000, until: untilMs / 1000 };
   const span = { from: start / 1000, until: (start + widthMs) / 1000 };
-  return [formatSpan(span, { zone, range }), partOf(bars, at, search)].filter(Boolean).join(' · ');
-}
-
-/** Why the count of a bucket is not of all its time; undefined: it is. */
-function partOf(
-  { starts, partial }: Bars,
-  at: number,
-  { widthMs, nowMs }: Search,
-): 'so far' | 'partial' | undefined {
-  if (partial[at] !== true) return undefined;
-  return (starts[at] ?? 0) + widthMs > nowMs ? 'so far' : 'partial';
-}
-
-function listParts(bars: Bars, search: Search): string {
-  return [...new Set(bars.starts.flatMap((_start, at) => partOf(bars, at, search) ?? []))].join(', ');
+  return [formatSpan(span, { zone, range }), bars.parts[at]].filter(Boolean).join(' · ');
 }
 
 interface Shown {

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { type Row, toAnswer } from '../../../api/answer.ts';
 import { type Client, useClient } from '../../../api/client.ts';
 import { ownMember } from '../../../format/own.ts';
@@ -38,8 +38,6 @@ export function useHistogram(search: Search, chart: Chart, ready: boolean) {
   const { state, start, stop, reset } = useWork();
   const empty = useMemo(() => createCounted(search, chart), [search, chart]);
   const [counted, setCounted] = useState<Counted>(empty);
-  const current = useRef(counted);
-  current.current = counted;
 
   const countOn = useCallback(
     (from: Counted) =>
@@ -70,7 +68,7 @@ export function useHistogram(search: Search, chart: Chart, ready: boolean) {
     /** Later time buckets are counted, ms since the epoch. */
     backToMs: shown.slices[shown.slicesRead - 1]?.fromMs ?? shown.search.untilMs,
     /** Continues after a stop or a failure. */
-    resume: () => countOn(isOld ? empty : current.current),
+    resume: () => countOn(isOld ? empty : counted),
   };
 }
 

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useClient } from '../../../api/client.ts';
 import { hasSameEvents, type Search } from '../search/search.ts';
 import { type Line, mergeLines } from './line.ts';
@@ -32,8 +32,6 @@ export function useLines(search: Search, at: string) {
   // Of a search that was stopped before its first answer there are no lines.
   const shown = isOld && state.kind !== 'running' && !isKept ? empty : read;
   const { slices, slicesRead } = shown;
-  const latest = useRef(read);
-  latest.current = read;
   return {
     ...shown,
     state,
@@ -46,7 +44,7 @@ export function useLines(search: Search, at: string) {
     /** All lines since then are read, ms since the epoch. */
     backToMs: slices[slicesRead - 1]?.fromMs ?? search.untilMs,
     /** Reads the next page, or continues after a stop or a failure. */
-    more: () => readOn(isOld ? empty : latest.current),
+    more: () => readOn(isOld ? empty : read),
     /** Adds newer lines, in any order. */
     add: useCallback(
       (found: readonly Line[]) =>
