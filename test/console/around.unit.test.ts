@@ -8,18 +8,8 @@ import {
   parseAt,
   toLine,
 } from '../../console/src/page/explore/lines/line.ts';
-import {
-  createRead,
-  hasOlder,
-  lengthen,
-  type Read,
-  readOlder,
-} from '../../console/src/page/explore/lines/read.ts';
-import {
-  createSearchSource,
-  createSearchTail,
-  type Search,
-} from '../../console/src/page/explore/search/search.ts';
+import { createRead, hasOlder, type Read, readOlder } from '../../console/src/page/explore/lines/read.ts';
+import type { Search } from '../../console/src/page/explore/search/search.ts';
 import { parseInstant } from '../../src/lib/instant.ts';
 import { runs } from '../support/property.ts';
 
@@ -67,19 +57,15 @@ const search: Search = {
   untilMs: Math.floor((T + RANGE_MICROS) / 1000),
 };
 
-function createSource(client: Client = serve([]).client) {
-  return createSearchSource(client, search, createSearchTail(search));
-}
-
 /** Opens an address of a line, then reads on to the end. */
 async function readAll(all: readonly Line[], at: Line) {
   const { client, counts } = serve(all);
-  let read: Read = createRead(createSource(client), formatAt(at));
+  let read: Read = createRead(search, formatAt(at));
   const { signal } = new AbortController();
-  const options = { signal, onRead: (next: Read) => (read = next) };
+  const options = { client, signal, onRead: (next: Read) => (read = next) };
   await readOlder(read, options);
   const [first, requests] = [read, counts.requests];
-  while (hasOlder(read) && read.lines.length < LINES_MAX) await readOlder(lengthen(read), options);
+  while (hasOlder(read) && read.lines.length < LINES_MAX) await readOlder(read, options);
   return { first, requests, whole: read };
 }
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  type FieldValue,
   findPlace,
   type Suggestion,
   suggest,
   textToInsert,
 } from '../../console/src/page/explore/completion.ts';
+import type { FieldValue } from '../../console/src/page/explore/fields.ts';
 import { parseSearch, type SearchClause, type SearchTree } from '../../src/search/parse.ts';
 import { runs } from '../support/property.ts';
 
@@ -49,7 +49,7 @@ describe('after a field and its colon', () => {
 
   test('its values are offered, then operators', () => {
     expect(offer('level:|', false, values).labels).toEqual(['error', 'info', '*', '>=', '>', '<=', '<']);
-    expect(offer('x -level:|', false, values).place).toMatchObject({ kind: 'value', field: 'level' });
+    expect(offer('x -level:|', false, values).place).toMatchObject({ field: 'level' });
     expect(offer('level:>=|', false, values).labels).toEqual(['error', 'info']);
     expect(offer('level:>=N|', false, values).labels).toEqual(['info']);
     expect(offer('level:info|', false, values).labels).toEqual([]);

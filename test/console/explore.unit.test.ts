@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findNext } from '../../console/src/api/answer.ts';
 import { formatPattern } from '../../console/src/format/search-text.ts';
-import { formatAddress, parseAddress } from '../../console/src/page/explore/address.ts';
+import { formatAddress, parseAddress, readAddress } from '../../console/src/page/explore/address.ts';
 import { exclude } from '../../console/src/page/explore/lines/line.ts';
 import {
   deleteSearch,
@@ -30,9 +30,9 @@ const ADDRESS = {
   top: 5,
   columns: ['request.path', 'headers."a,b"'],
   live: true,
-  oldestFirst: true,
+  order: 'oldest' as const,
   view: 'compare' as const,
-  compare: 'range',
+  compare: 'range' as const,
   mark: '2026-11-20T07:00:00Z/2026-11-20T07:10:00Z',
   at: '1795176000123456:postgres.logs:9c1f',
 };
@@ -40,6 +40,17 @@ const ADDRESS = {
 describe('the address of Explore', () => {
   test('holds everything that the page shows', () => {
     expect(parseAddress(formatAddress(ADDRESS))).toEqual(ADDRESS);
+  });
+
+  test('says what cannot be read of it, and shows the default instead', () => {
+    const wrong =
+      'range=7x&top=4&measure=p95&view=table&order=up&live=yes&compare=all&mark=now&from=2026-11-20';
+    const { address, unread } = readAddress(`?q=a&${wrong}`);
+    expect(address).toEqual(parseAddress('q=a'));
+    expect(unread.toSorted()).toEqual(wrong.split('&').toSorted());
+    expect(readAddress('range=7d').unread).toEqual([]);
+    const unending = readAddress('from=2026-11-20&until=soon&range=6h');
+    expect(unending).toMatchObject({ address: { range: '6h' }, unread: ['from=2026-11-20', 'until=soon'] });
   });
 
   test('reads any values, and what it writes reads the same', () => {

@@ -1,6 +1,7 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import { describe, expect, test } from 'vitest';
-import { type Followed, follow } from '../../console/src/api/follow.ts';
+import type { Client } from '../../console/src/api/client.ts';
+import { followTail } from '../../console/src/api/follow.ts';
 
 const row = (id: string): EventSourceMessage => ({ event: 'row', id, data: id });
 
@@ -18,21 +19,21 @@ async function run(tails: readonly (readonly EventSourceMessage[] | Error)[]): P
   const done: string[] = [];
   const stopping = new AbortController();
   const rest = [...tails];
-  const followed: Followed = {
-    open: async (lastId) => {
-      done.push(`open ${lastId}`);
-      const tail = rest.shift() ?? [];
-      if (rest.length === 0) stopping.abort();
-      if (tail instanceof Error) throw tail;
-      return toStream(tail);
-    },
+  const openEvents: Client['openEvents'] = async (_path, { headers } = {}) => {
+    done.push(`open ${headers?.['last-event-id'] ?? ''}`);
+    const tail = rest.shift() ?? [];
+    if (rest.length === 0) stopping.abort();
+    if (tail instanceof Error) throw tail;
+    return toStream(tail);
+  };
+  await followTail(openEvents, '/api/search', {
     catchUp: async () => void done.push('catch up'),
+    onOpen: () => undefined,
     onRows: (rows) => void done.push(`rows ${rows.join(' ')}`),
     onFailure: (error) => void done.push(`failure ${(error as Error).message}`),
     pauseMs: 0,
     signal: stopping.signal,
-  };
-  await follow(followed);
+  });
   return done;
 }
 

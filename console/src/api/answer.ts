@@ -3,44 +3,33 @@ import { notUnderstood, parseAnswer, type RawAnswer } from './client.ts';
 export type Row = Readonly<Record<string, unknown>>;
 
 /** An answer of an endpoint, with facts from its headers. */
-export interface Answer {
-  readonly rows: readonly Row[];
-  readonly text: string;
-  /** Round trip, ms. */
-  readonly ms: number;
-  readonly cache: CacheState;
-  readonly ageSeconds: number;
-  /** Instant of its query, ms since the epoch: by the clock of the service, within a second. */
-  readonly atMs: number;
-  /** Time in the engine for this request, ms. */
-  readonly engineMs: number;
-  /** Bytes of the body before compression. */
-  readonly bytes: number;
-  /** The cursor of the next page, if there is one. */
-  readonly next: string | undefined;
-  /** Names the answer to the next request for it. */
-  readonly etag: string | undefined;
-}
+export type Answer = ReturnType<typeof toAnswer>;
 
 export type CacheState = 'hit' | 'miss' | 'collapsed' | 'stale' | 'bypass';
 
 /** @throws ApiError if it is not an answer of the service */
-export function toAnswer(raw: RawAnswer): Answer {
+export function toAnswer(raw: RawAnswer) {
   const { text, headers, ms } = raw;
-  const { result } = parseAnswer<{ result: Row[] }>(raw, ['result'], parseJson);
+  const { result } = parseAnswer<{ result: readonly Row[] }>(raw, ['result'], parseJson);
   if (result.some((row) => typeof row !== 'object' || row === null)) throw notUnderstood(raw.status);
   const ageSeconds = Number(headers.get('age') ?? 0);
   const sentMs = Date.parse(headers.get('date') ?? '');
   return {
     rows: result,
     text,
+    /** Round trip. */
     ms,
     cache: parseCacheStatus(headers.get('cache-status') ?? ''),
     ageSeconds,
+    /** Instant of its query, ms since the epoch: by the clock of the service, within a second. */
     atMs: (Number.isNaN(sentMs) ? Date.now() : sentMs) - ageSeconds * 1000,
+    /** Time in the engine for this request. */
     engineMs: Number(/dur=([\d.]+)/.exec(headers.get('server-timing') ?? '')?.[1] ?? 0),
+    /** Bytes of the body before compression. */
     bytes: new TextEncoder().encode(text).length,
+    /** The cursor of the next page, if there is one. */
     next: findNext(headers),
+    /** Names the answer to the next request for it. */
     etag: headers.get('etag') ?? undefined,
   };
 }

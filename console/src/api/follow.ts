@@ -1,35 +1,40 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import type { Client } from './client.ts';
 
-/** A live tail (docs/pages.md), and what is done with its rows. */
-export interface Followed {
-  /** Connects after the event with this id; to new rows only if it is empty. @throws ApiError */
-  readonly open: (lastId: string) => Promise<ReadableStream<EventSourceMessage>>;
+/** What is done with the rows of a live tail (docs/pages.md), and when it fails. */
+interface TailHandlers {
   /** Reads what came before a tail that begins with new rows only. @throws ApiError */
   readonly catchUp: () => Promise<void>;
+  /** After it has connected. */
+  readonly onOpen: () => void;
   /** Takes rows as JSON, oldest first. */
   readonly onRows: (rows: readonly string[]) => void;
   readonly onFailure: (error: unknown) => void;
-  /** Before it connects again. */
-  readonly pauseMs: number;
-  readonly signal: AbortSignal;
 }
 
 // Rows of a burst are shown at once: each change of the list is sorted and drawn.
 const COLLECT_MS = 100;
 
-/** Follows a live tail until `signal` aborts; connects again if it ends. */
-export async function follow(followed: Followed): Promise<void> {
-  const { open, catchUp, onFailure, pauseMs, signal } = followed;
+// Between attempts to connect.
+const PAUSE_MS = 2_000;
+
+/** Follows the live tail at a path of the API until `signal` aborts; connects again if it ends. */
+export async function followTail(
+  openEvents: Client['openEvents'],
+  path: string,
+  { signal, pauseMs = PAUSE_MS, ...handlers }: TailHandlers & { signal: AbortSignal; pauseMs?: number },
+): Promise<void> {
   let lastId = '';
   while (!signal.aborted) {
     try {
-      const events = await open(lastId);
-      if (lastId === '') await catchUp();
-      lastId = await readEvents(events, lastId, followed);
+      const headers: Record<string, string> = lastId === '' ? {} : { 'last-event-id': lastId };
+      const events = await openEvents(path, { headers, signal });
+      handlers.onOpen();
+      if (lastId === '') await handlers.catchUp();
+      lastId = await readEvents(events, lastId, { signal, onRows: handlers.onRows });
     } catch (error) {
       if (signal.aborted) return;
-      onFailure(error);
+      handlers.onFailure(error);
       // The cursor may be too old, or of another definition.
       if ((error as { status?: number }).status === 400) lastId = '';
     }
@@ -41,7 +46,7 @@ export async function follow(followed: Followed): Promise<void> {
 async function readEvents(
   events: ReadableStream<EventSourceMessage>,
   from: string,
-  { onRows, signal }: Followed,
+  { onRows, signal }: Pick<TailHandlers, 'onRows'> & { readonly signal: AbortSignal },
 ): Promise<string> {
   let lastId = from;
   let rows: string[] = [];
@@ -75,28 +80,4 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
     const timer = setTimeout(end, ms);
     signal.addEventListener('abort', end, { once: true });
   });
-}
-
-interface TailHandlers extends Pick<Followed, 'onRows' | 'onFailure'> {
-  readonly catchUp: (signal: AbortSignal) => Promise<void>;
-  /** After it has connected. */
-  readonly onOpen: () => void;
-}
-
-// Between attempts to connect.
-const PAUSE_MS = 2_000;
-
-/** Follows the live tail at a path of the API. @returns a function that stops it */
-export function followTail(client: Client, path: string, handlers: TailHandlers): () => void {
-  const { catchUp, onOpen, onRows, onFailure } = handlers;
-  const controller = new AbortController();
-  const { signal } = controller;
-  const open = async (lastId: string) => {
-    const headers: Record<string, string> = lastId === '' ? {} : { 'last-event-id': lastId };
-    const events = await client.openEvents(path, { headers, signal });
-    onOpen();
-    return events;
-  };
-  void follow({ open, catchUp: () => catchUp(signal), onRows, onFailure, pauseMs: PAUSE_MS, signal });
-  return () => controller.abort();
 }

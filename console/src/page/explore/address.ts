@@ -1,37 +1,6 @@
 import { type LastRange, parseLast } from '../../format/range.ts';
+import { formatIso } from '../../format/time.ts';
 import { formatMeasure, parseMeasure, TOPS } from './histogram/measure.ts';
-
-/** The content of Explore's address: everything but the key. `?q=level:error&source=postgres.logs&range=6h` */
-export interface ExploreAddress {
-  readonly q: string;
-  /** Names of sources; none: all that the key may search. */
-  readonly source: readonly string[];
-  readonly project: string;
-  /** Left out if `from` and `until` are set. */
-  readonly range: LastRange | undefined;
-  /** ISO 8601, UTC; both or none. */
-  readonly from: string | undefined;
-  readonly until: string | undefined;
-  /** Field of the histogram's series. */
-  readonly by: string;
-  /** What the chart shows of the events (histogram/measure.ts); empty: how many there are. */
-  readonly measure: string;
-  /** How many series the chart has; undefined: the default. */
-  readonly top: number | undefined;
-  /** Fields shown beside the message. */
-  readonly columns: readonly string[];
-  readonly live: boolean;
-  /** Whether the lines are shown in the order of time. */
-  readonly oldestFirst: boolean;
-  /** What is shown of the events. */
-  readonly view: ExploreView;
-  /** How the events are divided for a comparison (analysis/compare-sets.ts). */
-  readonly compare: string;
-  /** A range within the range to compare with the rest: `<from>/<until>`, ISO 8601. */
-  readonly mark: string;
-  /** Identifies a line to show and mark (lines/line.ts). */
-  readonly at: string;
-}
 
 export const VIEWS = [
   { id: 'lines', label: 'Lines' },
@@ -40,77 +9,116 @@ export const VIEWS = [
   { id: 'timeline', label: 'Timeline' },
 ] as const;
 
-export type ExploreView = (typeof VIEWS)[number]['id'];
+/** A range that is marked in the chart. */
+interface MarkedRange {
+  /** ISO 8601. */
+  readonly from: string;
+  readonly until: string;
+  /** ms since the epoch. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
 
-const NONE: ExploreAddress = {
-  q: '',
-  source: [],
-  project: '',
-  range: '1h',
-  from: undefined,
-  until: undefined,
-  by: 'level',
-  measure: '',
-  top: undefined,
-  columns: [],
-  live: false,
-  oldestFirst: false,
-  view: 'lines',
-  compare: '',
-  mark: '',
-  at: '',
+/** Reads a marked range of an address; undefined if the text is not one. */
+export function parseMark(text: string): MarkedRange | undefined {
+  const [from = '', until = ''] = text.split('/');
+  const [fromMs, untilMs] = [Date.parse(from), Date.parse(until)];
+  return fromMs < untilMs
+    ? { from: formatIso(fromMs), until: formatIso(untilMs), fromMs, untilMs }
+    : undefined;
+}
+
+interface Part<T> {
+  /** The value that the address leaves out. */
+  readonly none: T;
+  /** @returns undefined if the text cannot be read */
+  read(text: string): T | undefined;
+  write(value: T): string;
+}
+
+function part<T>(none: T, read: Part<T>['read'], write: Part<T>['write'] = String): Part<T> {
+  return { none, read, write };
+}
+
+/** The first is the default. */
+const oneOf = <const T extends string>(values: readonly T[]) =>
+  part<T>(values[0] as T, (value) => values.find((one) => one === value)); // no list is empty
+const text = (none = '') => part(none, (value) => value);
+const list = () => part<readonly string[]>([], parseList, (items) => items.join(','));
+const INSTANT = part<string | undefined>(undefined, (value) =>
+  Number.isNaN(Date.parse(value)) ? undefined : value,
+);
+
+/** The content of Explore's address: everything but the key. `?q=level:error&source=postgres.logs&range=6h` */
+const PARTS = {
+  q: text(),
+  /** Names of sources; none: all that the key may search. */
+  source: list(),
+  project: text(),
+  /** Left out if `from` and `until` are set. */
+  range: part<LastRange | undefined>('1h', parseLast),
+  /** ISO 8601; both or none. */
+  from: INSTANT,
+  until: INSTANT,
+  /** Field of the histogram's series. */
+  by: text('level'),
+  /** What the chart shows of the events (histogram/measure.ts); empty: how many there are. */
+  measure: part('', (value) => [formatMeasure(parseMeasure(value))].find((read) => read === value)),
+  /** How many series the chart has; undefined: the default. */
+  top: part<number | undefined>(undefined, (value) => TOPS.find((count) => String(count) === value)),
+  /** Fields shown beside the message. */
+  columns: list(),
+  live: part(
+    false,
+    (value) => value === '1' || undefined,
+    (value) => (value ? '1' : ''),
+  ),
+  /** Which line is at the top. */
+  order: oneOf(['newest', 'oldest']),
+  view: oneOf(VIEWS.map(({ id }) => id)),
+  /** How the events are divided for a comparison (analysis/compare-sets.ts). */
+  compare: oneOf(['', 'range', 'errors', 'search']),
+  /** A range within the range to compare with the rest: `<from>/<until>`, ISO 8601. */
+  mark: part('', (value) => (parseMark(value) === undefined ? undefined : value)),
+  /** Identifies a line to show and mark (lines/line.ts). */
+  at: text(),
 };
 
-/** Reads a query string with or without `?`; unreadable parts count as left out. */
-export function parseAddress(search: string): ExploreAddress {
+export type ExploreAddress = {
+  readonly [Name in keyof typeof PARTS]: (typeof PARTS)[Name] extends Part<infer T> ? T : never;
+};
+
+const ENTRIES = Object.entries<Part<unknown>>(PARTS);
+
+/** Reads a query string with or without `?`; what cannot be read counts as left out, and is returned as `range=7x`. */
+export function readAddress(search: string): { readonly address: ExploreAddress; readonly unread: string[] } {
   const query = new URLSearchParams(search);
-  const text = (name: string) => query.get(name) ?? '';
-  const times = { from: text('from'), until: text('until') };
-  const isAbsolute = !Number.isNaN(Date.parse(times.from)) && !Number.isNaN(Date.parse(times.until));
-  return {
-    ...NONE,
-    q: text('q'),
-    source: parseList(query.getAll('source')),
-    project: text('project'),
-    ...(isAbsolute ? { ...times, range: undefined } : { range: parseLast(text('range')) ?? NONE.range }),
-    by: text('by') || NONE.by,
-    measure: formatMeasure(parseMeasure(text('measure'))),
-    top: TOPS.find((count) => String(count) === text('top')),
-    columns: parseList(query.getAll('columns')),
-    live: text('live') === '1',
-    oldestFirst: text('order') === 'oldest',
-    view: VIEWS.find(({ id }) => id === text('view'))?.id ?? NONE.view,
-    compare: text('compare'),
-    mark: text('mark'),
-    at: text('at'),
-  };
+  const isAbsolute = ['from', 'until'].every((name) => INSTANT.read(query.get(name) ?? ''));
+  const unread: string[] = [];
+  const values = ENTRIES.map(([name, { none, read }]) => {
+    const given = query.getAll(name).join(',');
+    const value = given === '' ? none : read(given);
+    const isHalf = !isAbsolute && (name === 'from' || name === 'until');
+    if (given !== '' && (value === undefined || isHalf)) unread.push(`${name}=${given}`);
+    return [name, isHalf ? none : (value ?? none)];
+  });
+  // ENTRIES has each part once.
+  const address = Object.fromEntries(values) as ExploreAddress;
+  return { address: isAbsolute ? { ...address, range: undefined } : address, unread };
+}
+
+export function parseAddress(search: string): ExploreAddress {
+  return readAddress(search).address;
 }
 
 /** The query string without `?`; defaults are left out, so equal views have equal addresses. */
 export function formatAddress(address: Partial<ExploreAddress>): string {
-  const { q, source, project, range, from, until, by, columns, live, ...rest } = {
-    ...NONE,
-    ...address,
-  };
-  const { measure, top, oldestFirst, view, compare, mark, at } = rest;
-  const isAbsolute = from !== undefined && until !== undefined;
-  const entries = {
-    q,
-    source: source.join(','),
-    project,
-    range: isAbsolute || range === undefined || range === NONE.range ? '' : range,
-    from: isAbsolute ? from : '',
-    until: isAbsolute ? until : '',
-    by: by === NONE.by ? '' : by,
-    ...{ measure, top: top === undefined ? '' : String(top) },
-    columns: columns.join(','),
-    live: live ? '1' : '',
-    order: oldestFirst ? 'oldest' : '',
-    view: view === NONE.view ? '' : view,
-    ...{ compare, mark },
-    at,
-  };
-  return new URLSearchParams(Object.entries(entries).filter(([, value]) => value !== '')).toString();
+  const query = new URLSearchParams();
+  for (const [name, { none, write }] of ENTRIES) {
+    const value = (address as Readonly<Record<string, unknown>>)[name];
+    if (value !== undefined && write(value) !== write(none)) query.set(name, write(value));
+  }
+  return query.toString();
 }
 
 /** The path of Explore for a link: `/explore?q=level%3Aerror`. */
@@ -122,7 +130,7 @@ export function explorePath(address: Partial<ExploreAddress>): string {
 // A comma within quotes belongs to the name of a field: headers."a,b".
 const ITEM = /(?:"(?:\\.|[^"\\])*"|[^,"])+/g;
 
-function parseList(texts: readonly string[]): string[] {
-  const items = texts.flatMap((text) => text.match(ITEM) ?? []).map((item) => item.trim());
+function parseList(value: string): string[] {
+  const items = (value.match(ITEM) ?? []).map((item) => item.trim());
   return [...new Set(items)].filter((item) => item !== '');
 }

@@ -1,37 +1,27 @@
 import { formatCount } from '../../format/number.ts';
 import { formatTermValue } from '../../format/search-text.ts';
-import { isClosed, type Token, tokenize, unquoteValue } from './query-text.ts';
+import type { FieldName, FieldValue } from './fields.ts';
 
-export interface FieldValue {
-  readonly value: string;
-  readonly count: number;
-}
+const NAME = String.raw`(?:"(?:[^"\\]|\\[\s\S])*"|[^\s()":.*]+)`;
+// Up to the closing quote, or to the end of the text without one.
+const QUOTED = String.raw`"(?:[^"\\]|\\[\s\S])*"?`;
 
-/** The query for the most frequent values of a field, as a search writes its name. */
-export type ValuesOf = (field: string) => {
-  readonly queryKey: readonly unknown[];
-  readonly queryFn: (context: { readonly signal: AbortSignal }) => Promise<readonly FieldValue[]>;
-};
-
-export interface QueryFieldName {
-  /** As a search writes it: `request.path`. */
-  readonly name: string;
-  readonly type: string;
-  readonly description?: string;
-}
+/** The minus signs and terms of a search, right or wrong, as docs/search.md defines them; spaces and parentheses are between them. */
+export const TERM = new RegExp(
+  String.raw`-|(?<field>${NAME}(?:\.${NAME})*):(?<operator>[<>]=?)?(?<value>${QUOTED}|[^\s()"]+)?|` +
+    String.raw`(?<phrase>${QUOTED})|(?<word>[^\s()"]+)`,
+  'g',
+);
 
 /** What is typed at the caret. A suggestion replaces `from` to `until`, in UTF-16 units. */
 export interface Place {
-  readonly kind: 'term' | 'value';
   readonly from: number;
   readonly until: number;
   /** The text before the caret, without quotes. */
   readonly typed: string;
   /** For a value: its field without the colon, and its operator. */
-  readonly field: string;
-  readonly operator: string;
-  /** For a term: whether another precedes it, so that `and` and `or` make sense. */
-  readonly isAfterTerm: boolean;
+  readonly field?: string;
+  readonly operator?: string;
 }
 
 export interface Suggestion {
@@ -41,69 +31,46 @@ export interface Suggestion {
   readonly insert: string;
 }
 
-/** Returns the token at the caret; `undefined` within a phrase. */
+/** Returns the term at the caret, or its value; `undefined` within a phrase. */
 export function findPlace(text: string, caret: number): Place | undefined {
-  const tokens = tokenize(text);
-  const at = tokens.findIndex(({ from, until }) => from < caret && caret <= until);
-  const token = tokens[at];
-  if (token?.kind === 'phrase') return undefined;
-  const fieldAt = findField(tokens, at);
-  const field = tokens[fieldAt];
-  if (field !== undefined && caret >= field.until) return placeValue(text, caret, tokens.slice(fieldAt));
-  const isTyped =
-    token?.kind === 'word' ||
-    token?.kind === 'field' ||
-    (token?.kind === 'keyword' && text[token.from] !== '-');
-  const { from, until } = isTyped ? token : { from: caret, until: caret };
-  const before = tokens.findLast((one) => one.until <= from && one.kind !== 'space');
+  const term = [...text.matchAll(TERM)].find(
+    ({ index, 0: whole }) => index < caret && caret <= index + whole.length,
+  );
+  const from = term?.index ?? caret;
+  const [whole = ''] = term ?? [];
+  const { field, operator = '', value = '', phrase, word } = term?.groups ?? {};
+  if (phrase !== undefined) return undefined;
+  const valueFrom = field === undefined ? Number.POSITIVE_INFINITY : from + field.length + 1;
+  if (caret < valueFrom) {
+    if (field === undefined && word === undefined) return { from: caret, until: caret, typed: '' };
+    return { from, until: Math.min(valueFrom, from + whole.length), typed: text.slice(from, caret) };
+  }
+  const isBefore = caret < valueFrom + operator.length;
+  const typedFrom = isBefore ? valueFrom : valueFrom + operator.length;
   return {
-    kind: 'term',
-    from,
-    until,
-    typed: text.slice(from, caret),
-    field: '',
-    operator: '',
-    isAfterTerm:
-      before !== undefined &&
-      (['word', 'phrase', 'value'].includes(before.kind) || text[before.from] === ')'),
-  };
-}
-
-/** The field that a token belongs to: itself, or the one before its operator or value. */
-function findField(tokens: readonly Token[], at: number): number {
-  const isPart = (kind: Token['kind'] | undefined) => kind === 'operator' || kind === 'value';
-  let first = at;
-  while (isPart(tokens[first]?.kind)) first--;
-  return tokens[first]?.kind === 'field' ? first : -1;
-}
-
-/** @param tokens from the field on */
-function placeValue(text: string, caret: number, tokens: readonly Token[]): Place | undefined {
-  const [field, second, third] = tokens;
-  if (field === undefined) return undefined;
-  const operator = second?.kind === 'operator' ? second : undefined;
-  const next = operator === undefined ? second : third;
-  const value = next?.kind === 'value' ? next : undefined;
-  const isBefore = operator !== undefined && caret < operator.until;
-  const from = isBefore ? field.until : (operator ?? field).until;
-  const end = (value ?? operator ?? field).until;
-  const typed = isBefore ? '' : text.slice(from, caret);
-  return {
-    kind: 'value',
-    from,
+    from: typedFrom,
     // Without its closing quote a value takes the rest of the text, which may be other terms.
-    until: isClosed(text.slice(from, end)) ? end : Math.max(caret, from),
-    typed: unquoteValue(typed),
-    field: text.slice(field.from, field.until - 1),
-    operator: operator === undefined || isBefore ? '' : text.slice(operator.from, operator.until),
-    isAfterTerm: false,
+    until: isBefore || isClosed(value) ? from + whole.length : caret,
+    typed: isBefore ? '' : unquote(text.slice(typedFrom, caret)),
+    ...{ field: field ?? '', operator: isBefore ? '' : operator },
   };
+}
+
+/** Whether a bare text or one that begins with a quote is complete. */
+function isClosed(text: string): boolean {
+  return !text.startsWith('"') || /^"(?:[^"\\]|\\[\s\S])*"$/.test(text);
+}
+
+/** The text of a value that may still lack its closing quote. */
+function unquote(text: string): string {
+  if (!text.startsWith('"')) return text;
+  return text.slice(1, isClosed(text) ? -1 : undefined).replaceAll(/\\(["\\])/g, '$1');
 }
 
 interface Offer {
   readonly text: string;
   readonly place: Place;
-  readonly fields: readonly QueryFieldName[];
+  readonly fields: readonly FieldName[];
   readonly values: readonly FieldValue[];
   /** Whether the user asked for the list, which then has everything that may stand here. */
   readonly isAsked: boolean;
@@ -114,18 +81,18 @@ const SUGGESTIONS_MAX = 100;
 /** Lists the texts that may be inserted at a place, the likeliest first. */
 export function suggest(offer: Offer): readonly Suggestion[] {
   const { text, place } = offer;
-  const found = place.kind === 'value' ? suggestValues(offer) : suggestTerms(offer);
+  const found = place.field !== undefined ? suggestValues(offer) : suggestTerms(offer);
   const present = text.slice(place.from, place.until);
   return found.filter(({ insert }) => insert.trimEnd() !== present).slice(0, SUGGESTIONS_MAX);
 }
 
 function suggestTerms({ text, place, fields, isAsked }: Offer): readonly Suggestion[] {
   if (place.typed === '' && !isAsked) return [];
-  const keywords = text.trim() === '' ? [] : suggestKeywords(place);
+  const keywords = text.trim() === '' ? [] : suggestKeywords(text.slice(0, place.from), place.typed);
   return rank([...fields.map(toFieldSuggestion), ...keywords], place.typed);
 }
 
-const toFieldSuggestion = ({ name, type, description = '' }: QueryFieldName): Suggestion => ({
+const toFieldSuggestion = ({ name, type, description = '' }: FieldName): Suggestion => ({
   kind: 'field',
   label: name,
   detail: description === '' ? type : `${type} · ${description}`,
@@ -138,7 +105,9 @@ const KEYWORDS = [
   ['not', 'excludes the next term'],
 ] as const;
 
-function suggestKeywords({ typed, isAfterTerm }: Place): readonly Suggestion[] {
+/** @param before what they follow: after a term all of them make sense, elsewhere `not` */
+function suggestKeywords(before: string, typed: string): readonly Suggestion[] {
+  const isAfterTerm = /[^\s(:-]\s*$/.test(before) && !/(?:^|[\s()"])(?:and|or|not)\s*$/i.test(before);
   return KEYWORDS.filter(
     ([word]) => (isAfterTerm || word === 'not') && word.startsWith(typed.toLowerCase()),
   ).map(([label, detail]) => ({ kind: 'keyword', label, detail, insert: `${label} ` }));
@@ -159,14 +128,12 @@ function suggestValues({ place, fields, values }: Offer): readonly Suggestion[] 
   const { typed, operator } = place;
   const found = values
     .filter(({ value }) => !/[\r\n]/.test(value)) // a field of one line cannot hold them
-    .map(({ value, count }): Suggestion => {
-      return {
-        kind: 'value',
-        label: value,
-        detail: formatCount(count),
+    .map(
+      ({ value, count }): Suggestion => ({
+        ...{ kind: 'value', label: value, detail: formatCount(count) },
         insert: `${formatTermValue(value)} `,
-      };
-    });
+      }),
+    );
   const operators = OPERATORS.map(
     ([label, detail]): Suggestion => ({ kind: 'operator', label, detail, insert: label }),
   );

@@ -1,13 +1,14 @@
 import { useState } from 'react';
 import { findNext } from '../../api/answer.ts';
-import { type Client, useClient } from '../../api/client.ts';
+import { useClient } from '../../api/client.ts';
 import { formatCount } from '../../format/number.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { saveFile } from '../../ui/save-file.ts';
+import { useExploring } from './exploring.ts';
 import { LINES_MAX } from './lines/line.ts';
 import { useWork } from './lines/use-work.tsx';
-import { type Search, searchPath } from './search/search.ts';
+import { searchPath } from './search/search.ts';
 
 const FORMATS = [
   ['csv', 'CSV', 'text/csv'],
@@ -15,25 +16,30 @@ const FORMATS = [
 ] as const;
 type Format = (typeof FORMATS)[number][0];
 
+const PAGE_ROWS = 1_000;
+
 /** Saves the events of the search, the newest first, whether the list shows them or not. */
-export function Download({ search }: { readonly search: Search }) {
+export function Download() {
   const client = useClient();
+  const { search } = useExploring();
   const { state, start, stop } = useWork();
   const [rows, setRows] = useState(0);
   const [isCut, setCut] = useState(false);
   const save = (format: Format, type: string) =>
     start(async (signal) => {
-      setRows(0);
       const parts: string[] = [];
-      const isWhole = await readAll(client, search, {
-        ...{ format, signal },
-        onPage(text, count) {
-          parts.push(text);
-          setRows(count);
-        },
-      });
-      if (signal.aborted) return;
-      setCut(!isWhole);
+      let [cursor, count] = ['', 0];
+      do {
+        setRows(count);
+        const more = { format, limit: String(PAGE_ROWS), cursor };
+        const { text, headers } = await client.callRaw(searchPath(search, search, more), { signal });
+        // Each page of CSV begins with the names of the columns.
+        parts.push(format === 'csv' && cursor !== '' ? text.slice(text.indexOf('\n') + 1) : text);
+        cursor = findNext(headers) ?? '';
+        count += cursor === '' ? countRows(text, format) : PAGE_ROWS;
+      } while (cursor !== '' && count < LINES_MAX);
+      setRows(count);
+      setCut(cursor !== '');
       saveFile(new Blob(parts, { type }), `search.${format}`);
     });
   return (
@@ -60,34 +66,6 @@ export function Download({ search }: { readonly search: Search }) {
       )}
     </Popover>
   );
-}
-
-interface ReadOptions {
-  readonly format: Format;
-  readonly signal: AbortSignal;
-  readonly onPage: (text: string, rows: number) => void;
-}
-
-const PAGE_ROWS = 1_000;
-
-/** @returns whether that was all @throws ApiError */
-async function readAll(
-  client: Client,
-  search: Search,
-  { format, signal, onPage }: ReadOptions,
-): Promise<boolean> {
-  let cursor: string | undefined;
-  for (let rows = 0; rows < LINES_MAX; ) {
-    const more = { format, limit: String(PAGE_ROWS), ...(cursor !== undefined && { cursor }) };
-    const { text, headers } = await client.callRaw(searchPath(search, search, more), { signal });
-    // Each page of CSV begins with the names of the columns.
-    const isNext = format === 'csv' && cursor !== undefined;
-    cursor = findNext(headers);
-    rows += cursor === undefined ? countRows(text, format) : PAGE_ROWS;
-    onPage(isNext ? text.slice(text.indexOf('\n') + 1) : text, rows);
-    if (cursor === undefined) return true;
-  }
-  return false;
 }
 
 /** Lines, but those within the quotes of CSV. */

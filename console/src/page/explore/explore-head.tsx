@@ -1,7 +1,7 @@
 import './saved-searches.css';
-import { type ReactNode, useEffect, useId, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import { Link } from 'wouter';
-import { type ApiError, useClient } from '../../api/client.ts';
+import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
 import { Button, CopyButton, QuietButton } from '../../ui/button.tsx';
@@ -10,35 +10,19 @@ import { Popover } from '../../ui/overlay/popover.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
 import { fromSearchPath, searchAlertPath } from '../workbench/path.ts';
-import { type ExploreAddress, explorePath, formatAddress, parseAddress } from './address.ts';
+import { type ExploreAddress, explorePath } from './address.ts';
 import { Download } from './download.tsx';
+import { useExploring } from './exploring.ts';
 import { goToLines } from './lines/use-list.ts';
 import { QueryField } from './query-field.tsx';
 import { SavedSearches } from './saved-searches.tsx';
 import { faultOf, rangeOf, type Search, searchParameters, toAsked, toFixed } from './search/search.ts';
 import { ceilTo, floorTo } from './search/slice.ts';
 import { SourceChoice } from './source-choice.tsx';
-import type { Fields } from './use-fields.ts';
-
-interface ExploreHeadProps {
-  readonly address: ExploreAddress;
-  /** The one project that the key may see. */
-  readonly pinned: string | undefined;
-  readonly search: Search;
-  readonly fields: Fields;
-  readonly running: boolean;
-  /** The error of the search, which may be about its text. */
-  readonly error: ApiError | undefined;
-  readonly onChange: (change: Partial<ExploreAddress>) => void;
-  readonly onRun: (q: string) => void;
-  readonly onRefresh: () => void;
-  readonly onStop: () => void;
-  readonly onHelp: () => void;
-}
 
 /** The scope of the search: range, sources, project and text. */
-export function ExploreHead(props: ExploreHeadProps) {
-  const { address, search, fields, onChange, onRefresh, onHelp } = props;
+export function ExploreHead({ onHelp }: { readonly onHelp: () => void }) {
+  const { address, unread, search, change, refresh } = useExploring();
   const fixed = () =>
     address.range === undefined ? {} : toFixed(search, address.live ? Date.now() : search.nowMs);
   return (
@@ -47,41 +31,41 @@ export function ExploreHead(props: ExploreHeadProps) {
         <h1>Explore</h1>
         <TimeRangeControl
           value={rangeOf(address)}
-          onChange={(range) => onChange(toAsked(range))}
-          onRefresh={onRefresh}
+          onChange={(range) => change(toAsked(range))}
+          onRefresh={refresh}
         />
         <div className="explore-tools">
-          <SavedSearches
-            address={formatAddress(address)}
-            onOpen={(saved) => onChange({ ...parseAddress(saved) })}
-          />
-          <SaveAsEndpoint address={address} search={search} />
-          <AlertOnThis address={address} search={search} />
+          <SavedSearches />
+          <SaveAsEndpoint />
+          <AlertOnThis />
           <CopyButton
             text={() => location.origin + explorePath({ ...address, ...fixed() })}
             label="Copy link"
             title="With the time range as it is now"
           />
-          <Download search={search} />
+          <Download />
           <QuietButton onClick={onHelp}>
             Shortcuts <kbd>?</kbd>
           </QuietButton>
         </div>
       </div>
+      {unread.length > 0 && (
+        <p className="query-fault" role="alert">
+          The address has {unread.join(', ')}, which cannot be read: the page shows its default instead.
+        </p>
+      )}
       <div className="explore-bar">
-        <SourceChoice
-          sources={fields.sources}
-          chosen={address.source}
-          onChange={(source) => onChange({ source })}
-        />
-        <ProjectField {...props} />
-        <QueryRow {...props} />
+        <SourceChoice />
+        <ProjectField />
+        <QueryRow />
       </div>
     </header>
   );
 }
 
-function ProjectField({ address, pinned, onChange }: ExploreHeadProps): ReactNode {
+function ProjectField() {
+  const { address, change } = useExploring();
+  const pinned = useClient().self.pins['project'];
   const id = useId();
   const [draft, setDraft] = useState(address.project);
   useEffect(() => setDraft(address.project), [address.project]);
@@ -93,7 +77,7 @@ function ProjectField({ address, pinned, onChange }: ExploreHeadProps): ReactNod
       </span>
     );
   const apply = () => {
-    if (draft.trim() !== address.project) onChange({ project: draft.trim() });
+    if (draft.trim() !== address.project) change({ project: draft.trim() });
   };
   return (
     <>
@@ -109,7 +93,7 @@ function ProjectField({ address, pinned, onChange }: ExploreHeadProps): ReactNod
           setDraft(target.value);
           // An entry of the list was chosen, or the field was cleared.
           const isChosen = !('inputType' in nativeEvent) || nativeEvent.inputType === 'insertReplacementText';
-          if (isChosen) onChange({ project: target.value.trim() });
+          if (isChosen) change({ project: target.value.trim() });
         }}
         onBlur={apply}
         onKeyDown={({ key, currentTarget }) => {
@@ -121,24 +105,25 @@ function ProjectField({ address, pinned, onChange }: ExploreHeadProps): ReactNod
   );
 }
 
-function QueryRow({ address, fields, running, error, onRun, onStop }: ExploreHeadProps) {
+function QueryRow() {
+  const { address, change, lines, histogram, refresh } = useExploring();
   const [draft, setDraft] = useState(address.q);
   useEffect(() => setDraft(address.q), [address.q]);
+  const isRunning = [lines, histogram].some(({ state }) => state.kind === 'running');
   // It is about the text that was searched for; another one may be right.
-  const fault = draft === address.q ? faultOf(error) : undefined;
+  const isSearched = draft === address.q;
+  const fault = isSearched && lines.state.kind === 'failed' ? faultOf(lines.state.error) : undefined;
+  const onRun = (q: string) => (q === address.q ? refresh() : change({ q }));
+  const onStop = () => {
+    lines.stop();
+    histogram.stop();
+  };
   return (
     <>
       <div className="explore-query">
-        <QueryField
-          value={draft}
-          onChange={setDraft}
-          onRun={onRun}
-          fields={fields.fields}
-          valuesOf={fields.allValuesOf}
-          fault={fault}
-        />
+        <QueryField value={draft} onChange={setDraft} {...{ onRun, fault }} />
       </div>
-      {running && draft === address.q ? (
+      {isRunning && isSearched ? (
         <Button className="explore-run" onClick={onStop}>
           Stop
         </Button>
@@ -151,20 +136,16 @@ function QueryRow({ address, fields, running, error, onRun, onStop }: ExploreHea
   );
 }
 
-interface SaveAsEndpointProps {
-  readonly address: ExploreAddress;
-  readonly search: Search;
-}
-
 /** Opens the workbench with what the page shows as SQL, a chart and a test. */
-function SaveAsEndpoint(props: SaveAsEndpointProps) {
+function SaveAsEndpoint() {
   const { self } = useClient();
+  const { address, search } = useExploring();
   return (
     <Popover label="Save as endpoint" title="Save as endpoint">
       {(close) =>
         mayUseWorkbench(self) ? (
           <ul className="saved-list">
-            {listParts(props).map(({ label, help, path }) => (
+            {listParts(address, search).map(({ label, help, path }) => (
               <li key={label}>
                 <Link className="saved-open" href={path} onClick={close}>
                   <span>{label}</span>
@@ -185,42 +166,44 @@ function SaveAsEndpoint(props: SaveAsEndpointProps) {
 }
 
 /** The parts of the page that one SELECT can return, each with the path of its draft. */
-function listParts({ address, search }: SaveAsEndpointProps) {
+function listParts(address: ExploreAddress, search: Search) {
   const { by, measure } = address;
-  const { chart, toParameters } = describeParts({ address, search });
-  const toPath = (more: Readonly<Record<string, string>>) => fromSearchPath(toParameters(more));
+  const toPath = (part: Part) => fromSearchPath(toParameters(address, search, part));
   return [
-    { label: 'The chart', help: `${measure || 'count'} by ${by} over time`, path: toPath(chart) },
-    { label: 'The lines', help: 'the newest events', path: toPath({ part: 'rows' }) },
-    { label: 'The top values', help: `of ${by}`, path: toPath({ part: 'values', field: by }) },
+    { label: 'The chart', help: `${measure || 'count'} by ${by} over time`, path: toPath('histogram') },
+    { label: 'The lines', help: 'the newest events', path: toPath('rows') },
+    { label: 'The top values', help: `of ${by}`, path: toPath('values') },
   ];
 }
 
 /** Opens the form of an alert on what the page shows: the measure of its chart, else the number of events of each source. */
-function AlertOnThis({ address, search }: SaveAsEndpointProps) {
+function AlertOnThis() {
   const { self } = useClient();
+  const { address, search } = useExploring();
   if (!mayUseWorkbench(self)) return null;
-  const { chart, toParameters } = describeParts({ address, search });
-  const asked = address.measure === '' ? { part: 'values', field: 'source' } : chart;
+  const parameters =
+    address.measure === ''
+      ? toParameters({ ...address, by: 'source' }, search, 'values')
+      : toParameters(address, search, 'histogram');
   return (
-    <Link className="button is-quiet" href={searchAlertPath(toParameters(asked))}>
+    <Link className="button is-quiet" href={searchAlertPath(parameters)}>
       Alert on this
     </Link>
   );
 }
 
-function describeParts({ address: { by, measure, top }, search }: SaveAsEndpointProps) {
+type Part = 'histogram' | 'rows' | 'values';
+
+/** The parameters of a part of the search, over whole time buckets. */
+function toParameters({ by, measure, top }: ExploreAddress, search: Search, part: Part) {
   const { widthMs, offsetMs } = search;
   const fromMs = floorTo(search.fromMs, widthMs, offsetMs);
   const untilMs = ceilTo(search.untilMs, widthMs, offsetMs);
-  const chart: Readonly<Record<string, string>> = {
-    ...{ part: 'histogram', by, measure, top: top === undefined ? '' : String(top) },
-    buckets: String(Math.round((untilMs - fromMs) / widthMs)),
+  const buckets = String(Math.round((untilMs - fromMs) / widthMs));
+  const more = {
+    histogram: { part, by, measure, top: String(top ?? ''), buckets },
+    rows: { part },
+    values: { part, field: by },
   };
-  return {
-    chart,
-    /** The parameters of a part of the search. */
-    toParameters: (more: Readonly<Record<string, string>>) =>
-      searchParameters(search, { fromMs, untilMs }, more),
-  };
+  return searchParameters(search, { fromMs, untilMs }, more[part]);
 }

@@ -3,15 +3,13 @@ import { ownMember } from '../../format/own.ts';
 import { hasLater, shiftRange, type TimeRange, zoomOut } from '../../format/range.ts';
 import { isElsewhere } from '../../ui/field-key.ts';
 import { CloseAction, Dialog } from '../../ui/overlay/dialog.tsx';
-
-interface PageKeyOptions {
-  readonly range: TimeRange;
-  readonly onRange: (range: TimeRange) => void;
-  readonly onHelp: () => void;
-}
+import type { Exploring } from './exploring.ts';
+import { rangeOf, toAsked } from './search/search.ts';
 
 /** The keys of the page but those of its lines. */
-export function usePageKeys({ range, onRange, onHelp }: PageKeyOptions): void {
+export function usePageKeys({ address, change }: Exploring, onHelp: () => void): void {
+  const range = rangeOf(address);
+  const onRange = (next: TimeRange) => change(toAsked(next));
   const keys: Readonly<Record<string, () => void>> = {
     '?': onHelp,
     '/': () => document.querySelector<HTMLElement>('.explore-query input')?.focus(),

@@ -1,14 +1,16 @@
+import type { SearchSource } from '../../../../src/management/view.ts';
 import { formatTerm } from '../../format/search-text.ts';
-import { formatIso } from '../../format/time.ts';
 import { type ExploreAddress, explorePath } from './address.ts';
-import { formatAt, type Line, rangeAround, valueAt } from './lines/line.ts';
+import { formatAt, formatValue, type Line, valueAt } from './lines/line.ts';
+import { toRange } from './search/search.ts';
+
+const AROUND_MS = 2 * 60_000;
 
 /** The path that shows the events around a line, for any search. */
 export function pathAround(address: ExploreAddress, line: Line): string {
-  const { fromMs, untilMs } = rangeAround(line);
   return explorePath({
     ...address,
-    ...toRange(fromMs, untilMs),
+    ...around(line, AROUND_MS),
     ...{ q: '', project: line.project, live: false, view: 'lines', at: formatAt(line) },
   });
 }
@@ -20,20 +22,13 @@ const TRACE_MS = 15 * 60_000;
 export function pathOfTrace(address: ExploreAddress, line: Line, field: string): string | undefined {
   const value = valueAt(line, field);
   if (!isTraceField(field) || typeof value !== 'string' || value === '') return undefined;
-  const atMs = Math.floor(line.micros / 1000);
-  return explorePath({
-    ...{ q: formatTrace(field, value), project: address.project, view: 'timeline' },
-    ...toRange(atMs - TRACE_MS, atMs + TRACE_MS),
-  });
+  const shown = { q: formatTrace(field, value), project: address.project, view: 'timeline' as const };
+  return explorePath({ ...shown, ...around(line, TRACE_MS) });
 }
 
-export function toRange(fromMs: number, untilMs: number) {
-  return { range: undefined, from: new Date(fromMs).toISOString(), until: new Date(untilMs).toISOString() };
-}
-
-/** A marked range in the address; compare-sets.ts reads it. */
-export function toMark(fromMs: number, untilMs: number): string {
-  return `${formatIso(fromMs)}/${formatIso(untilMs)}`;
+function around({ micros }: Line, halfMs: number) {
+  const ms = Math.floor(micros / 1000);
+  return toRange(ms - halfMs, ms + halfMs);
 }
 
 /** Names under which senders write the id of a trace. */
@@ -46,6 +41,40 @@ function isTraceField(field: string): boolean {
 
 /** The search for the events of a trace, whichever name their source gives it. */
 function formatTrace(field: string, id: string): string {
-  const fields = [...new Set([field.replace(/^metadata\./, ''), ...NAMES])];
+  const fields = [...new Set([toPath(field), ...NAMES])];
   return `(${fields.map((name) => formatTerm(name, id)).join(' or ')})`;
+}
+
+/** A search may name a path of the metadata with `metadata.` before it, or without. */
+function toPath(field: string): string {
+  return field.replace(/^metadata\./, '');
+}
+
+/** The pages elsewhere that a line's source has about a value. */
+export function linksOf(sources: readonly SearchSource[], line: Line, field: string) {
+  const links = sources.find(({ name }) => name === line.source)?.links ?? [];
+  return links
+    .filter((link) => toPath(link.field) === toPath(field))
+    .flatMap(({ label, url }) => {
+      const filled = fillLink(url, (name) =>
+        formatValue(valueAt(line, name === 'value' ? field : name) ?? ''),
+      );
+      return filled === undefined ? [] : [{ label, url: filled }];
+    });
+}
+
+/**
+ * The address of a link (docs/sources.md): each `{…}` is replaced by a value, encoded.
+ *
+ * @param textOf the text of a field, or of `value`; empty if there is none
+ * @returns undefined if a value is missing
+ */
+function fillLink(url: string, textOf: (field: string) => string): string | undefined {
+  let isWhole = true;
+  const filled = url.replaceAll(/\{([^{}]*)\}/g, (_whole, field: string) => {
+    const value = textOf(field);
+    isWhole &&= value !== '';
+    return encodeURIComponent(value.toWellFormed());
+  });
+  return isWhole ? filled : undefined;
 }

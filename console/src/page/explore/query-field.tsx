@@ -2,27 +2,22 @@ import { useEffect, useId, useRef } from 'react';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { goToLines } from './lines/use-list.ts';
 import './query-field.css';
-import type { QueryFieldName, ValuesOf } from './completion.ts';
 import { optionId, SuggestionList, useCompletion } from './use-completion.tsx';
 
 interface QueryFieldProps {
   readonly value: string;
   readonly onChange: (text: string) => void;
   readonly onRun: (text: string) => void;
-  readonly fields: readonly QueryFieldName[];
-  readonly valuesOf: ValuesOf;
   /** The service's message about `value`, such as `has ( without )`. */
   readonly fault: { readonly message: string } | undefined;
 }
 
 /** The field of a search: completes fields and values, and shows a fault. Enter runs it. */
-export function QueryField(props: QueryFieldProps) {
-  const { value, onChange, onRun, fields, valuesOf, fault } = props;
+export function QueryField({ value, onChange, onRun, fault }: QueryFieldProps) {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
-  const completion = useCompletion({ input, text: value, fields, valuesOf });
-  const { suggestions, active, state, show } = completion;
-  const note = NOTES[state];
+  const completion = useCompletion(input, value);
+  const { suggestions, active, note, show } = completion;
   const isExpanded = suggestions.length > 0;
   const hasFault = fault !== undefined;
   useEffect(() => {
@@ -93,13 +88,6 @@ export function QueryField(props: QueryFieldProps) {
     </div>
   );
 }
-
-const NOTES = {
-  none: undefined,
-  read: undefined,
-  reading: 'Reading values…',
-  failed: 'Values could not be read.',
-};
 
 const ROWS = [
   ['timeout', 'the text in the message, in any letter case, also within a word'],

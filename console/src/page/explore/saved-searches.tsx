@@ -1,4 +1,4 @@
-import { type ReactNode, type RefObject, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
@@ -8,6 +8,7 @@ import { ErrorNote } from '../../ui/note.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { useSaveFile } from '../workbench/use-save-file.ts';
 import { formatAddress, parseAddress } from './address.ts';
+import { useExploring } from './exploring.ts';
 import {
   deleteSearch,
   formatTeamSearch,
@@ -18,79 +19,84 @@ import {
 } from './saved-search.ts';
 import './saved-searches.css';
 
-interface SavedSearchesProps {
-  /** Explore's query string of the present view, without `?`. */
-  readonly address: string;
-  readonly onOpen: (address: string) => void;
-}
-
 /** The saved searches of the team, which are files, and of this browser: opens and saves them. */
-export function SavedSearches(props: SavedSearchesProps) {
+export function SavedSearches() {
   return (
     <Popover label="Saved" title="Saved searches">
-      {(close) => (
-        <SavedPanel
-          {...props}
-          onOpen={(address) => {
-            close();
-            props.onOpen(address);
-          }}
-        />
-      )}
+      {(close) => <SavedPanel onClose={close} />}
     </Popover>
   );
 }
 
-function SavedPanel({ address, onOpen }: SavedSearchesProps) {
-  const [searches, setSearches] = useState(readSearches);
-  const [note, setNote] = useState('');
-  const nameInput = useRef<HTMLInputElement>(null);
+const NAME_CHARS_MAX = 100;
+
+function SavedPanel({ onClose }: { readonly onClose: () => void }) {
+  const address = formatAddress(useExploring().address);
   const { self } = useClient();
   const team = useRead(queries.searches);
-  const change = (write: () => void, done: string) => {
+  const ofTeam = team.value?.result ?? [];
+  const [searches, setSearches] = useState(readSearches);
+  const [draft, setDraft] = useState('');
+  const [note, setNote] = useState('');
+  const input = useRef<HTMLInputElement>(null);
+  const name = draft.trim();
+  const isTaken = searches.some((search) => search.name === name);
+  const finish = (done: string) => {
+    setNote(done);
+    input.current?.focus(); // the button of a deleted search is gone
+  };
+  const write = (act: () => void, done: string) => {
     try {
-      write();
-      setNote(done);
+      act();
+      finish(done);
     } catch {
-      setNote('This browser stores nothing of this page. Copy the link instead.');
+      finish('This browser stores nothing of this page. Copy the link instead.');
     }
     setSearches(readSearches());
-    nameInput.current?.focus(); // the button of a deleted search is gone
   };
-  const save = (name: string) => change(() => saveSearch({ name, address }), `Saved as ${name}.`);
+  const onSubmit = () => {
+    setDraft('');
+    write(() => saveSearch({ name, address }), `Saved as ${name}.`);
+  };
+  const onSaved = (file: string) => {
+    setDraft('');
+    finish(`Saved for the team as ${file}.`);
+  };
   return (
     <div className="saved">
-      <SaveForm input={nameInput} searches={searches} onSave={save}>
-        {(name, clear) =>
-          mayUseWorkbench(self) && (
-            <SaveForTeam
-              key={name} // an error is about one name
-              {...{ name, address }}
-              onSaved={(file) => {
-                clear();
-                setNote(`Saved for the team as ${file}.`);
-                nameInput.current?.focus();
-              }}
-            />
-          )
-        }
-      </SaveForm>
+      <Form className="saved-form" onSubmit={onSubmit}>
+        <input
+          ref={input}
+          data-first-focus
+          className="input"
+          aria-label="Name of this search"
+          placeholder="Name of this search"
+          autoComplete="off"
+          maxLength={NAME_CHARS_MAX}
+          value={draft}
+          onChange={({ target }) => setDraft(target.value)}
+        />
+        <Button type="submit" look="primary" disabled={name === ''}>
+          {isTaken ? 'Replace' : 'Save'}
+        </Button>
+        <p className="saved-note" role="status">
+          {isTaken && `${name} exists. Replace it, or change the name.`}
+        </p>
+        {/* An error is about one name. */}
+        {mayUseWorkbench(self) && <SaveForTeam key={name} {...{ name, address, onSaved }} />}
+      </Form>
       {team.error !== undefined && <ErrorNote error={team.error} />}
-      {(team.value?.result.length ?? 0) > 0 && <p className="saved-note">Of the team</p>}
+      {ofTeam.length > 0 && <p className="saved-note">Of the team</p>}
       <ul className="saved-list" aria-label="Searches of the team">
-        {team.value?.result.map(({ id, title, description, search }) => {
-          const saved = formatAddress(parseAddress(new URLSearchParams(search).toString()));
-          return (
-            <li key={id} title={description}>
-              <OpenButton
-                name={title}
-                address={saved}
-                isOpen={saved === address}
-                onOpen={() => onOpen(saved)}
-              />
-            </li>
-          );
-        })}
+        {ofTeam.map(({ id, title, description, search }) => (
+          <li key={id} title={description}>
+            <OpenButton
+              name={title}
+              address={formatAddress(parseAddress(new URLSearchParams(search).toString()))}
+              onClose={onClose}
+            />
+          </li>
+        ))}
       </ul>
       <p className="saved-note">
         {searches.length === 0
@@ -99,65 +105,19 @@ function SavedPanel({ address, onOpen }: SavedSearchesProps) {
       </p>
       <ul className="saved-list" aria-label="Searches of this browser">
         {searches.map((search) => (
-          <SavedLine
-            key={search.name}
-            search={search}
-            isOpen={search.address === address}
-            onOpen={() => onOpen(search.address)}
-            onDelete={() => change(() => deleteSearch(search.name), `Deleted ${search.name}.`)}
-          />
+          <li key={search.name}>
+            <OpenButton {...search} onClose={onClose} />
+            <DeleteButton
+              name={search.name}
+              onDelete={() => write(() => deleteSearch(search.name), `Deleted ${search.name}.`)}
+            />
+          </li>
         ))}
       </ul>
       <p className="saved-note" role="status">
         {note}
       </p>
     </div>
-  );
-}
-
-interface SaveFormProps {
-  readonly input: RefObject<HTMLInputElement | null>;
-  readonly searches: readonly SavedSearch[];
-  readonly onSave: (name: string) => void;
-  /** Another way to save. @param clear empties the field */
-  readonly children: (name: string, clear: () => void) => ReactNode;
-}
-
-const NAME_CHARS_MAX = 100;
-
-function SaveForm({ input, searches, onSave, children }: SaveFormProps) {
-  const [draft, setDraft] = useState('');
-  const [asked, setAsked] = useState<string>();
-  const name = draft.trim();
-  const isTaken = searches.some((search) => search.name === name);
-  const isAsked = isTaken && asked === name;
-  const submit = () => {
-    if (isTaken && !isAsked) return setAsked(name);
-    setAsked(undefined);
-    setDraft('');
-    onSave(name);
-  };
-  return (
-    <Form className="saved-form" onSubmit={submit}>
-      <input
-        ref={input}
-        data-first-focus
-        className="input"
-        aria-label="Name of this search"
-        placeholder="Name of this search"
-        autoComplete="off"
-        maxLength={NAME_CHARS_MAX}
-        value={draft}
-        onChange={({ target }) => setDraft(target.value)}
-      />
-      <Button type="submit" look="primary" disabled={name === ''}>
-        {isAsked ? 'Replace' : 'Save'}
-      </Button>
-      <p className="saved-note" role="status">
-        {isAsked && `${name} exists. Replace it, or change the name.`}
-      </p>
-      {children(name, () => setDraft(''))}
-    </Form>
   );
 }
 
@@ -197,12 +157,16 @@ function SaveForTeam({ name, address, onSaved }: SaveForTeamProps) {
 }
 
 interface OpenButtonProps extends SavedSearch {
-  /** Whether it is the present view. */
-  readonly isOpen: boolean;
-  readonly onOpen: () => void;
+  readonly onClose: () => void;
 }
 
-function OpenButton({ name, address, isOpen, onOpen }: OpenButtonProps) {
+function OpenButton({ name, address, onClose }: OpenButtonProps) {
+  const exploring = useExploring();
+  const isOpen = formatAddress(exploring.address) === address;
+  const onOpen = () => {
+    onClose();
+    exploring.change(parseAddress(address));
+  };
   return (
     <button type="button" className="saved-open" aria-current={isOpen || undefined} onClick={onOpen}>
       <span>{name}</span>
@@ -211,38 +175,32 @@ function OpenButton({ name, address, isOpen, onOpen }: OpenButtonProps) {
   );
 }
 
-interface SavedLineProps {
-  readonly search: SavedSearch;
-  /** Whether it is the present view. */
-  readonly isOpen: boolean;
-  readonly onOpen: () => void;
+interface DeleteButtonProps {
+  readonly name: string;
   readonly onDelete: () => void;
 }
 
-function SavedLine({ search: { name, address }, isOpen, onOpen, onDelete }: SavedLineProps) {
+/** Deletes at the second click. */
+function DeleteButton({ name, onDelete }: DeleteButtonProps) {
   const [isAsked, setAsked] = useState(false);
   return (
-    <li onBlur={() => setAsked(false)}>
-      <OpenButton {...{ name, address, isOpen, onOpen }} />
-      <button
-        type="button"
-        className={isAsked ? 'button is-quiet is-danger' : 'button is-quiet'}
-        onClick={isAsked ? onDelete : () => setAsked(true)}
-      >
-        {isAsked ? 'Delete for good' : 'Delete'}
-        <span className="visually-hidden"> {name}</span>
-      </button>
-    </li>
+    <button
+      type="button"
+      className={isAsked ? 'button is-quiet is-danger' : 'button is-quiet'}
+      onClick={isAsked ? onDelete : () => setAsked(true)}
+      onBlur={() => setAsked(false)}
+    >
+      {isAsked ? 'Delete for good' : 'Delete'}
+      <span className="visually-hidden"> {name}</span>
+    </button>
   );
 }
 
 /** `level:error · 6h · postgres.logs` */
 function describe(address: string): string {
   const query = new URLSearchParams(address);
-  const [q, range, source, project] = ['q', 'range', 'source', 'project'].map(
-    (name) => query.get(name) ?? '',
-  );
   const from = query.get('from');
-  const time = from === null ? range : `from ${from}`;
-  return [q, project, source, time].filter((part) => part !== '').join(' · ') || 'every event';
+  const time = from === null ? query.get('range') : `from ${from}`;
+  const parts = [query.get('q'), query.get('project'), query.get('source'), time];
+  return parts.filter(Boolean).join(' · ') || 'every event';
 }

@@ -1,16 +1,11 @@
-import type { SearchSource } from '../../../../src/management/view.ts';
 import { QuietButton } from '../../ui/button.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
-
-interface SourceChoiceProps {
-  readonly sources: readonly SearchSource[];
-  /** None: all. */
-  readonly chosen: readonly string[];
-  readonly onChange: (names: readonly string[]) => void;
-}
+import { useExploring } from './exploring.ts';
 
 /** The sources to search, ticked in a list. */
-export function SourceChoice({ sources, chosen, onChange }: SourceChoiceProps) {
+export function SourceChoice() {
+  const { address, change, sources } = useExploring();
+  const chosen = address.source;
   const names = sources.map(({ name }) => name);
   // A search that names no source leaves out those of Tailrace itself.
   const usual = sources.filter(({ internal }) => !internal).map(({ name }) => name);
@@ -19,7 +14,7 @@ export function SourceChoice({ sources, chosen, onChange }: SourceChoiceProps) {
   const isTicked = (name: string) => (chosen.length === 0 ? usual : chosen).includes(name);
   const areUsual = (next: readonly string[]) =>
     next.length === usual.length && next.every((name) => usual.includes(name));
-  const set = (next: readonly string[]) => onChange(areUsual(next) ? [] : next);
+  const set = (next: readonly string[]) => change({ source: areUsual(next) ? [] : next });
   const toggle = (name: string) => {
     const ticked = [...names.filter(isTicked), ...unknown];
     set(ticked.includes(name) ? ticked.filter((one) => one !== name) : [...ticked, name]);
@@ -37,7 +32,7 @@ export function SourceChoice({ sources, chosen, onChange }: SourceChoiceProps) {
     >
       {() => (
         <fieldset className="explore-sources" aria-label="Sources to search">
-          <QuietButton aria-pressed={chosen.length === 0} onClick={() => onChange([])}>
+          <QuietButton aria-pressed={chosen.length === 0} onClick={() => change({ source: [] })}>
             All sources
           </QuietButton>
           {[...sources, ...unknown.map((name) => ({ name, description: 'unknown to this key' }))].map(
@@ -52,7 +47,7 @@ export function SourceChoice({ sources, chosen, onChange }: SourceChoiceProps) {
                   />
                   {name}
                 </label>
-                <QuietButton aria-label={`Only ${name}`} onClick={() => onChange([name])}>
+                <QuietButton aria-label={`Only ${name}`} onClick={() => change({ source: [name] })}>
                   only
                 </QuietButton>
               </div>

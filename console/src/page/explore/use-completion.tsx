@@ -1,27 +1,10 @@
-import { skipToken, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, type RefObject, useEffect, useMemo, useRef, useState } from 'react';
-import { toAnswer } from '../../api/answer.ts';
-import type { Client } from '../../api/client.ts';
 import { pause } from '../../api/follow.ts';
 import { showText } from '../../format/log-text.ts';
-import {
-  type FieldValue,
-  findPlace,
-  type Place,
-  type QueryFieldName,
-  type Suggestion,
-  suggest,
-  textToInsert,
-  type ValuesOf,
-} from './completion.ts';
-import { type Search, searchPath } from './search/search.ts';
-
-interface CompletionOptions {
-  readonly input: RefObject<HTMLInputElement | null>;
-  readonly text: string;
-  readonly fields: readonly QueryFieldName[];
-  readonly valuesOf: ValuesOf;
-}
+import { findPlace, type Place, type Suggestion, suggest, textToInsert } from './completion.ts';
+import { useExploring } from './exploring.ts';
+import { type FieldValue, UNIQUE } from './fields.ts';
 
 // Longer texts are pasted rather than typed, and the service rejects them by default.
 const COMPLETED_CHARS_MAX = 8_192;
@@ -30,7 +13,8 @@ const COMPLETED_CHARS_MAX = 8_192;
 type Mode = 'closed' | 'typed' | 'asked';
 
 /** The list of suggestions of a text field and its keys. */
-export function useCompletion({ input, text, fields, valuesOf }: CompletionOptions) {
+export function useCompletion(input: RefObject<HTMLInputElement | null>, text: string) {
+  const { fields } = useExploring();
   const [caret, setCaret] = useState(0);
   const [mode, setMode] = useState<Mode>('closed');
   // By text: values that arrive later shift its index.
@@ -39,7 +23,7 @@ export function useCompletion({ input, text, fields, valuesOf }: CompletionOptio
     () => (mode === 'closed' || text.length > COMPLETED_CHARS_MAX ? undefined : findPlace(text, caret)),
     [mode, text, caret],
   );
-  const { values, state } = useFieldValues(place?.kind === 'value' ? place.field : undefined, valuesOf);
+  const { values, note } = useFieldValues(place?.field);
   const suggestions = useMemo(
     () => (place === undefined ? [] : suggest({ text, place, fields, values, isAsked: mode === 'asked' })),
     [text, place, fields, values, mode],
@@ -77,7 +61,7 @@ export function useCompletion({ input, text, fields, valuesOf }: CompletionOptio
       case 'Tab':
         return !shiftKey && accept(suggestions[active] ?? (place?.typed === '' ? undefined : suggestions[0]));
       case 'Escape':
-        return (isOpen || state === 'reading' || state === 'failed') && show('closed');
+        return (isOpen || note !== undefined) && show('closed');
       default:
         return false;
     }
@@ -85,7 +69,8 @@ export function useCompletion({ input, text, fields, valuesOf }: CompletionOptio
   return {
     suggestions,
     active,
-    state,
+    /** About the values of the field. */
+    note,
     show,
     accept,
     /** Follows the caret. */
@@ -160,47 +145,31 @@ export function optionId(listId: string, index: number): string {
   return `${listId}-${index}`;
 }
 
-/** The most frequent values of a field in the range of a search. @param q which events count */
-export function createValuesOf(client: Client, search: Search, q: string): ValuesOf {
-  return (field) => {
-    const path = searchPath({ ...search, q }, search, { part: 'values', field });
-    return {
-      queryKey: [path],
-      async queryFn({ signal }) {
-        const { rows } = toAnswer(await client.callRaw(path, { signal }));
-        return rows.map(({ value, count }) => ({ value: String(value), count: Number(count) }));
-      },
-    };
-  };
-}
-
-interface FieldValues {
-  readonly values: readonly FieldValue[];
-  readonly state: 'none' | 'reading' | 'read' | 'failed';
-}
-
 const NONE: readonly FieldValue[] = [];
-// Almost every event has another value.
-const UNLISTED = ['id', 'timestamp', 'event_message', 'metadata'];
 // While a name is typed each letter may end a field.
 const DELAY_MS = 150;
 
 /** The most frequent values of a field, read once it is wanted for a moment; the read ends when another one is. */
-function useFieldValues(wanted: string | undefined, valuesOf: ValuesOf): FieldValues {
-  const field = wanted === undefined || UNLISTED.includes(wanted) ? undefined : wanted;
-  const { queryKey, queryFn } = valuesOf(field ?? '');
+function useFieldValues(wanted: string | undefined) {
+  const { valuesOf } = useExploring();
+  const isWanted = wanted !== undefined && !UNIQUE.includes(wanted);
+  // Of all events in the range: the search that ran may be the one that is being changed.
+  const { queryKey, queryFn } = valuesOf(wanted ?? '', '');
   const { data = NONE, status } = useQuery({
     queryKey,
-    queryFn:
-      field === undefined
-        ? skipToken
-        : async (context) => {
-            await pause(DELAY_MS, context.signal);
-            return queryFn(context);
-          },
+    queryFn: async (context) => {
+      await pause(DELAY_MS, context.signal);
+      return queryFn(context);
+    },
+    enabled: isWanted,
     // A list that is open does not change; another range or field is another query.
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const state = { pending: 'reading', success: 'read', error: 'failed' } as const;
-  return field === undefined ? { values: NONE, state: 'none' } : { values: data, state: state[status] };
+  return isWanted ? { values: data, note: NOTES[status] } : { values: NONE, note: undefined };
 }
+
+const NOTES = {
+  success: undefined,
+  pending: 'Reading values…',
+  error: 'Values could not be read.',
+};

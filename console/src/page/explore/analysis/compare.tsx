@@ -1,52 +1,42 @@
 import type { Row } from '../../../api/answer.ts';
 import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatPercent } from '../../../format/number.ts';
+import { joinSearches } from '../../../format/search-text.ts';
 import { QuietButton } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/note.tsx';
 import { Segmented } from '../../../ui/tabs.tsx';
-import type { ExploreAddress } from '../address.ts';
+import { type ExploreAddress, parseMark } from '../address.ts';
+import { TERM } from '../completion.ts';
+import { useExploring } from '../exploring.ts';
 import { exclude, termOf } from '../lines/line.ts';
-import { type Search, searchPath } from '../search/search.ts';
+import { searchPath } from '../search/search.ts';
 import { AnalysisNote, useAnalysis } from './use-analysis.tsx';
 import './analysis.css';
-import { type CompareSets, divide, listKinds } from './compare-sets.ts';
 
-interface CompareProps {
-  readonly address: ExploreAddress;
-  readonly search: Search;
-  readonly onChange: (change: Partial<ExploreAddress>) => void;
-  readonly onFilter: (term: string) => void;
-}
-
-const KINDS = {
-  range: 'Marked range',
-  errors: 'Errors',
-  search: 'This search',
-} as const;
 const ROWS = '100';
 
 /** What is different about some of the events: which values of which fields they have more, or less often than the others. */
-export function Compare({ address, search, onChange, onFilter }: CompareProps) {
-  const asked = { q: search.q, mark: address.mark };
-  const sets = divide(asked, address.compare);
-  const options = listKinds(asked).map((id) => ({ id, label: KINDS[id] }));
+export function Compare() {
+  const { address, change, search } = useExploring();
+  const all = listSets(search.q, address.mark);
+  const sets = all.find(({ id }) => id === address.compare) ?? all[0];
   return (
     <section className="panel analysis" aria-label="Compare">
       <div className="analysis-bar">
-        {sets !== undefined && options.length > 1 && (
+        {sets !== undefined && all.length > 1 && (
           <Segmented
             label="Compare with the rest"
-            options={options}
-            selected={sets.kind}
-            onSelect={(compare) => onChange({ compare })}
+            options={all}
+            selected={sets.id}
+            onSelect={(compare) => change({ compare })}
           />
         )}
         <span className="small muted">
-          {sets !== undefined && `Compares ${sets.label} with ${sets.otherLabel}. `}
+          {sets !== undefined && `Compares ${sets.name} with ${sets.otherName}. `}
           Drag over the chart to mark a range.
         </span>
         {address.mark !== '' && (
-          <QuietButton onClick={() => onChange({ mark: '' })}>Remove the mark</QuietButton>
+          <QuietButton onClick={() => change({ mark: '' })}>Remove the mark</QuietButton>
         )}
       </div>
       {sets === undefined ? (
@@ -54,19 +44,55 @@ export function Compare({ address, search, onChange, onFilter }: CompareProps) {
           Mark a range in the chart, or search for the events that differ from the others.
         </Empty>
       ) : (
-        <Differences {...{ sets, search, onFilter }} />
+        <Differences sets={sets} />
       )}
     </section>
   );
 }
 
-interface DifferencesProps {
-  readonly sets: CompareSets;
-  readonly search: Search;
-  readonly onFilter: (term: string) => void;
+/** Two sets of events, and what each is called. */
+interface CompareSets {
+  readonly id: Exclude<ExploreAddress['compare'], ''>;
+  readonly label: string;
+  readonly q: string;
+  /** A search; undefined: all events that `q` does not find. */
+  readonly against?: string;
+  readonly name: string;
+  readonly otherName: string;
 }
 
-function Differences({ sets, search, onFilter }: DifferencesProps) {
+const ERRORS = 'level:>=error';
+
+/** The sets that the events of a search can be divided into; the first are the default. */
+function listSets(q: string, mark: string): readonly CompareSets[] {
+  const marked = parseMark(mark);
+  const range = marked && {
+    ...{ id: 'range' as const, label: 'Marked range', name: 'the marked range', otherName: 'the rest' },
+    q: joinSearches([q, `timestamp:>=${marked.from} timestamp:<${marked.until}`]),
+    against: joinSearches([q, `timestamp:<${marked.from} or timestamp:>=${marked.until}`]),
+  };
+  const errors = !namesLevel(q) && {
+    ...{ id: 'errors' as const, label: 'Errors', name: 'errors', otherName: 'the rest' },
+    q: joinSearches([q, ERRORS]),
+    against: joinSearches([q, `-${ERRORS}`]),
+  };
+  const searched = q.trim() !== '' && {
+    ...{ id: 'search' as const, label: 'This search', q },
+    ...{ name: 'what is searched for', otherName: 'all else' },
+  };
+  return [range, errors, searched].filter((sets) => typeof sets === 'object');
+}
+
+function namesLevel(q: string): boolean {
+  return [...q.matchAll(TERM)].some(({ groups }) => ['level', '"level"'].includes(groups?.['field'] ?? ''));
+}
+
+interface DifferencesProps {
+  readonly sets: CompareSets;
+}
+
+function Differences({ sets }: DifferencesProps) {
+  const { search } = useExploring();
   const { q, against } = sets;
   const more = { part: 'compare', limit: ROWS, ...(against !== undefined && { against }) };
   const found = useAnalysis(searchPath({ ...search, q }, search, more), toDifference);
@@ -75,12 +101,12 @@ function Differences({ sets, search, onFilter }: DifferencesProps) {
       <AnalysisNote
         analysis={found}
         doing="Comparing"
-        none={`Nothing sets ${sets.label} apart from ${sets.otherLabel}, or one of both has no events.`}
+        none={`Nothing sets ${sets.name} apart from ${sets.otherName}, or one of both has no events.`}
       />
       <div className="analysis-scroll">
         <ol aria-label="Differences, most telling first">
           {found.rows?.map((row) => (
-            <DifferenceRow key={`${row.field} ${row.value}`} {...{ row, sets, onFilter }} />
+            <DifferenceRow key={`${row.field} ${row.value}`} {...{ row, sets }} />
           ))}
         </ol>
       </div>
@@ -88,21 +114,10 @@ function Differences({ sets, search, onFilter }: DifferencesProps) {
   );
 }
 
-interface Difference {
-  readonly field: string;
-  /** Null: events without a value. */
-  readonly value: string | null;
-  readonly count: number;
-  readonly share: number;
-  readonly againstCount: number;
-  readonly againstShare: number;
-}
+type Difference = NonNullable<ReturnType<typeof toDifference>>;
 
-interface DifferenceRowProps extends Omit<DifferencesProps, 'search'> {
-  readonly row: Difference;
-}
-
-function DifferenceRow({ row, sets, onFilter }: DifferenceRowProps) {
+function DifferenceRow({ row, sets }: DifferencesProps & { readonly row: Difference }) {
+  const { filter } = useExploring();
   const { field, value, count, share, againstCount, againstShare } = row;
   const term = termOf(field, value);
   const shown = value === null ? 'no value' : showText(value) || '(empty)';
@@ -114,21 +129,21 @@ function DifferenceRow({ row, sets, onFilter }: DifferenceRowProps) {
           type="button"
           className="field-filter"
           title={`Filter for ${term}`}
-          onClick={() => onFilter(term)}
+          onClick={() => filter(term)}
         >
           {shown}
         </button>
         <QuietButton
           aria-label={`Exclude ${field} ${shown}`}
           title="Exclude"
-          onClick={() => onFilter(exclude(term))}
+          onClick={() => filter(exclude(term))}
         >
           −
         </QuietButton>
       </span>
       <span className="compare-difference-shares">
-        <Share label={sets.label} {...{ share, count }} />
-        <Share label={sets.otherLabel} share={againstShare} count={againstCount} isOther />
+        <Share label={sets.name} {...{ share, count }} />
+        <Share label={sets.otherName} share={againstShare} count={againstCount} isOther />
       </span>
     </li>
   );
@@ -158,10 +173,11 @@ function Share({ label, share, count, isOther = false }: ShareProps) {
 }
 
 /** A value that is as frequent in both sets is no difference. */
-function toDifference(row: Row): Difference | undefined {
+function toDifference(row: Row) {
   if (row['share'] === row['against_share']) return undefined;
   return {
     field: String(row['field']),
+    /** Null: events without a value. */
     value: row['value'] === null ? null : String(row['value']),
     count: Number(row['count']),
     share: Number(row['share']),

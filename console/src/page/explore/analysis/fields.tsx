@@ -4,35 +4,22 @@ import type { Row } from '../../../api/answer.ts';
 import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatPercent, formatShort } from '../../../format/number.ts';
 import { QuietButton } from '../../../ui/button.tsx';
-import type { FieldValue, QueryFieldName, ValuesOf } from '../completion.ts';
+import { useExploring } from '../exploring.ts';
+import { type FieldValue, toFieldValue, UNIQUE } from '../fields.ts';
 import { exclude, termOf } from '../lines/line.ts';
-import { type Search, searchPath } from '../search/search.ts';
+import { searchPath } from '../search/search.ts';
 import './analysis.css';
 import { AnalysisNote, useAnalysis } from './use-analysis.tsx';
 
-export interface FieldsProps extends FieldActions {
-  readonly search: Search;
-  /** Those that are known, whether or not an event has them. */
-  readonly fields: readonly QueryFieldName[];
-}
-
-interface FieldActions {
-  readonly valuesOf: ValuesOf;
-  readonly columns: readonly string[];
-  readonly onFilter: (term: string) => void;
-  readonly onColumn: (field: string) => void;
-  /** Counts the lines by a field. */
-  readonly onBy: (field: string) => void;
-}
-
 /** The fields of the events found, by usefulness; each opens to its values. Those that no event has are left out. */
-export function FieldList({ search, fields, ...actions }: FieldsProps) {
+export function FieldList() {
+  const { search, fields } = useExploring();
   const found = useAnalysis(searchPath(search, search, { part: 'fields' }), toSummary);
   const [filter, setFilter] = useState('');
   const [open, setOpen] = useState<string>();
   const ranked = useMemo(() => rankFields(found.rows ?? []), [found.rows]);
   const known = new Set(ranked.map(({ field }) => field));
-  const absent = fields.filter(({ name }) => !known.has(name) && !EACH_HAS.includes(name)).length;
+  const absent = fields.filter(({ name }) => !known.has(name) && !UNIQUE.includes(name)).length;
   const wanted = filter.trim().toLowerCase();
   const shown = ranked.filter(({ field }) => field.toLowerCase().includes(wanted));
   return (
@@ -62,9 +49,7 @@ export function FieldList({ search, fields, ...actions }: FieldsProps) {
                   {formatPercent(coverage)} · {describeValues(summary)}
                 </span>
               </button>
-              {open === field && (
-                <Summary {...{ summary, isSample: found.sampled !== undefined }} {...actions} />
-              )}
+              {open === field && <Summary {...{ summary, isSample: found.sampled !== undefined }} />}
             </li>
           );
         })}
@@ -79,21 +64,19 @@ export function FieldList({ search, fields, ...actions }: FieldsProps) {
   );
 }
 
-/** Columns of each event that no summary is about. */
-const EACH_HAS = ['id', 'timestamp', 'event_message', 'metadata'];
-
 function describeValues({ distinct, min, max }: FieldSummary): string {
   if (min !== null && max !== null && distinct > 1) return `${formatShort(min)} – ${formatShort(max)}`;
   return `${formatCount(distinct)} ${distinct === 1 ? 'value' : 'values'}`;
 }
 
-interface SummaryProps extends FieldActions {
+interface SummaryProps {
   readonly summary: FieldSummary;
   readonly isSample: boolean;
 }
 
 /** What is known of a field, and what can be done with it. */
-function Summary({ summary, isSample, valuesOf, columns, onFilter, onColumn, onBy }: SummaryProps) {
+function Summary({ summary, isSample }: SummaryProps) {
+  const { address, change, toggleColumn, valuesOf } = useExploring();
   const { field, distinct, top, p50, p95 } = summary;
   const [isExact, setExact] = useState(false);
   // The values of before stay while the range moves on.
@@ -101,10 +84,10 @@ function Summary({ summary, isSample, valuesOf, columns, onFilter, onColumn, onB
   return (
     <div className="field-values">
       <div>
-        <QuietButton onClick={() => onColumn(field)}>
-          {columns.includes(field) ? 'Remove column' : 'Add as column'}
+        <QuietButton onClick={() => toggleColumn(field)}>
+          {address.columns.includes(field) ? 'Remove column' : 'Add as column'}
         </QuietButton>
-        <QuietButton onClick={() => onBy(field)}>Count by it</QuietButton>
+        <QuietButton onClick={() => change({ by: field })}>Count by it</QuietButton>
       </div>
       {p50 !== null && p95 !== null && (
         <p className="small muted number">
@@ -112,7 +95,7 @@ function Summary({ summary, isSample, valuesOf, columns, onFilter, onColumn, onB
         </p>
       )}
       {exact.error !== null && <p className="small tone-bad">{exact.error.message}</p>}
-      <FieldValueList field={field} values={(isExact ? exact.data : undefined) ?? top} onFilter={onFilter} />
+      <FieldValueList field={field} values={(isExact ? exact.data : undefined) ?? top} />
       {!isExact && (isSample || distinct > top.length) && (
         <QuietButton onClick={() => setExact(true)}>{isSample ? 'Count exactly' : 'More values'}</QuietButton>
       )}
@@ -120,14 +103,15 @@ function Summary({ summary, isSample, valuesOf, columns, onFilter, onColumn, onB
   );
 }
 
-interface FieldValueListProps extends Pick<FieldActions, 'onFilter'> {
+interface FieldValueListProps {
   readonly field: string;
   /** The most frequent first. */
   readonly values: readonly FieldValue[];
 }
 
 /** Values of a field with their counts; a click searches for one, or for all others. */
-function FieldValueList({ field, values, onFilter }: FieldValueListProps) {
+function FieldValueList({ field, values }: FieldValueListProps) {
+  const { filter } = useExploring();
   const most = values[0]?.count ?? 1;
   return (
     <ul>
@@ -137,7 +121,7 @@ function FieldValueList({ field, values, onFilter }: FieldValueListProps) {
             type="button"
             className="field-filter"
             title={showText(`Filter for ${field}: ${value}`)}
-            onClick={() => onFilter(termOf(field, value))}
+            onClick={() => filter(termOf(field, value))}
           >
             <span className="field-text">{showText(value) || '(empty)'}</span>
             <span className="number muted">{formatShort(count)}</span>
@@ -146,7 +130,7 @@ function FieldValueList({ field, values, onFilter }: FieldValueListProps) {
           <QuietButton
             aria-label={`Exclude ${value}`}
             title="Exclude"
-            onClick={() => onFilter(exclude(termOf(field, value)))}
+            onClick={() => filter(exclude(termOf(field, value)))}
           >
             −
           </QuietButton>
@@ -156,29 +140,20 @@ function FieldValueList({ field, values, onFilter }: FieldValueListProps) {
   );
 }
 
-function toSummary(row: Row): FieldSummary {
+/** What `part=fields` says of a field (docs/search.md). */
+type FieldSummary = ReturnType<typeof toSummary>;
+
+function toSummary(row: Row) {
   const number = (name: string) => (row[name] === null || row[name] === undefined ? null : Number(row[name]));
   const top = Array.isArray(row['top']) ? (row['top'] as readonly Row[]) : []; // a list of { value, count }
   return {
     field: String(row['field']),
+    /** Share of the events that have a value, 0 to 1. */
     coverage: Number(row['coverage']),
     distinct: Number(row['distinct']),
-    top: top.map(({ value, count }) => ({ value: String(value), count: Number(count) })),
+    top: top.map(toFieldValue),
     ...{ min: number('min'), max: number('max'), p50: number('p50'), p95: number('p95') },
   };
-}
-
-/** What `part=fields` says of a field (docs/search.md). */
-interface FieldSummary {
-  readonly field: string;
-  /** Share of the events that have a value, 0 to 1. */
-  readonly coverage: number;
-  readonly distinct: number;
-  readonly top: readonly { readonly value: string; readonly count: number }[];
-  readonly min: number | null;
-  readonly max: number | null;
-  readonly p50: number | null;
-  readonly p95: number | null;
 }
 
 /** Values that a reader still sees at a glance. */

@@ -3,37 +3,23 @@ import type { Row } from '../../../api/answer.ts';
 import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatPercent } from '../../../format/number.ts';
 import { formatPattern, formatTerm } from '../../../format/search-text.ts';
-import { formatTime, type Zone } from '../../../format/time.ts';
+import { formatTime } from '../../../format/time.ts';
 import { useZone } from '../../../preference.ts';
 import { QuietButton } from '../../../ui/button.tsx';
 import { Tag } from '../../../ui/tag.tsx';
+import { useExploring } from '../exploring.ts';
 import { exclude } from '../lines/line.ts';
-import { type Search, searchPath, toBefore } from '../search/search.ts';
+import { searchPath, toBefore } from '../search/search.ts';
 import { AnalysisNote, useAnalysis } from './use-analysis.tsx';
 import './analysis.css';
-
-interface Pattern {
-  readonly pattern: string;
-  readonly count: number;
-  readonly share: number;
-  /** ms since the epoch. */
-  readonly firstMs: number;
-  readonly lastMs: number;
-  /** Id of an event. */
-  readonly sample: string;
-}
-
-interface PatternsProps {
-  readonly search: Search;
-  readonly onFilter: (term: string) => void;
-}
 
 const SHOWN = '200';
 /** As many as the service lists: a pattern that is not among them counts as new. */
 const KNOWN = '1000';
 
 /** The messages of a search, grouped by what they have in common. */
-export function Patterns({ search, onFilter }: PatternsProps) {
+export function Patterns() {
+  const { search } = useExploring();
   const found = useAnalysis(searchPath(search, search, { part: 'patterns', limit: SHOWN }), toPattern);
   const before = searchPath(search, toBefore(search), { part: 'patterns', limit: KNOWN });
   const earlier = useAnalysis(found.rows === undefined ? undefined : before, toPattern).rows;
@@ -53,7 +39,7 @@ export function Patterns({ search, onFilter }: PatternsProps) {
       <div className="analysis-scroll">
         <ol aria-label="Patterns, new ones first, then by frequency">
           {rows?.map((row) => (
-            <PatternRow key={row.pattern} isNew={isNew(row)} {...{ row, search, onFilter }} />
+            <PatternRow key={row.pattern} isNew={isNew(row)} row={row} />
           ))}
         </ol>
       </div>
@@ -61,14 +47,14 @@ export function Patterns({ search, onFilter }: PatternsProps) {
   );
 }
 
-interface PatternRowProps extends PatternsProps {
+interface PatternRowProps {
   readonly row: Pattern;
   readonly isNew: boolean;
 }
 
-function PatternRow({ row, isNew, search, onFilter }: PatternRowProps) {
+function PatternRow({ row, isNew }: PatternRowProps) {
+  const { filter } = useExploring();
   const { pattern, count, share, sample } = row;
-  const zone = useZone();
   const term = formatPattern(pattern);
   return (
     <li className="pattern">
@@ -83,19 +69,19 @@ function PatternRow({ row, isNew, search, onFilter }: PatternRowProps) {
         )}{' '}
         <Template text={showText(pattern) || '(empty)'} />
       </code>
-      <SeenBar {...{ row, search, zone }} />
+      <SeenBar {...row} />
       <span className="pattern-actions">
         {term !== undefined && (
           <>
-            <QuietButton aria-label={`Filter for ${pattern}`} onClick={() => onFilter(term)}>
+            <QuietButton aria-label={`Filter for ${pattern}`} onClick={() => filter(term)}>
               Filter
             </QuietButton>
-            <QuietButton aria-label={`Exclude ${pattern}`} onClick={() => onFilter(exclude(term))}>
+            <QuietButton aria-label={`Exclude ${pattern}`} onClick={() => filter(exclude(term))}>
               Exclude
             </QuietButton>
           </>
         )}
-        <QuietButton aria-label={`Example of ${pattern}`} onClick={() => onFilter(formatTerm('id', sample))}>
+        <QuietButton aria-label={`Example of ${pattern}`} onClick={() => filter(formatTerm('id', sample))}>
           Example
         </QuietButton>
       </span>
@@ -120,19 +106,12 @@ function Template({ text }: { readonly text: string }) {
 }
 
 /** Where in the range the pattern was seen first and last. */
-function SeenBar({
-  row,
-  search,
-  zone,
-}: {
-  readonly row: Pattern;
-  readonly search: Search;
-  readonly zone: Zone;
-}) {
-  const { fromMs, untilMs } = search;
+function SeenBar({ firstMs, lastMs }: Pattern) {
+  const zone = useZone();
+  const { fromMs, untilMs } = useExploring().search;
   const at = (ms: number) => Math.max(0, Math.min(1, (ms - fromMs) / (untilMs - fromMs)));
-  const [first, last] = [at(row.firstMs), at(row.lastMs)];
-  const text = `${formatTime(row.firstMs, zone)} – ${formatTime(row.lastMs, zone).slice(11)}`;
+  const [first, last] = [at(firstMs), at(lastMs)];
+  const text = `${formatTime(firstMs, zone)} – ${formatTime(lastMs, zone).slice(11)}`;
   return (
     <span className="pattern-seen" title={`Seen ${text}`}>
       <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
@@ -144,13 +123,16 @@ function SeenBar({
   );
 }
 
-function toPattern(row: Row): Pattern {
+type Pattern = ReturnType<typeof toPattern>;
+
+function toPattern(row: Row) {
   return {
     pattern: String(row['pattern']),
     count: Number(row['count']),
     share: Number(row['share']),
     firstMs: Number(row['first']) / 1_000,
     lastMs: Number(row['last']) / 1_000,
+    /** Id of an event. */
     sample: String(row['sample']),
   };
 }

@@ -1,26 +1,23 @@
+import { useLocation } from 'wouter';
 import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatMs } from '../../../format/number.ts';
 import { formatTimeMs, fromMicros, zoneName } from '../../../format/time.ts';
 import { useZone } from '../../../preference.ts';
 import { Empty, ErrorNote } from '../../../ui/note.tsx';
+import { useExploring } from '../exploring.ts';
 import type { Line } from '../lines/line.ts';
-import type { Lines } from '../lines/use-lines.ts';
 import '../lines/line.css';
+import { pathAround } from '../paths.ts';
 import { faultOf } from '../search/search.ts';
 import './analysis.css';
-
-interface TimelineProps {
-  readonly lines: Lines;
-  /** The path of the page that shows a line among those around it. */
-  readonly onOpen: (line: Line) => void;
-}
 
 /** As many as a browser draws at once; a trace rarely has more. */
 const SHOWN_MAX = 500;
 const CHARS_MAX = 300;
 
 /** The events of a search from the first to the last, each at its place in time: a trace over every source. */
-export function Timeline({ lines, onOpen }: TimelineProps) {
+export function Timeline() {
+  const { lines } = useExploring();
   const zone = useZone();
   const all = lines.lines.toReversed();
   const shown = all.slice(0, SHOWN_MAX);
@@ -53,7 +50,7 @@ export function Timeline({ lines, onOpen }: TimelineProps) {
       <div className="analysis-scroll">
         <ol aria-label="Events, oldest first">
           {shown.map((line) => (
-            <TimelineRow key={line.key} {...{ line, first, last, onOpen }} />
+            <TimelineRow key={line.key} {...{ line, first, last }} />
           ))}
         </ol>
       </div>
@@ -61,14 +58,16 @@ export function Timeline({ lines, onOpen }: TimelineProps) {
   );
 }
 
-interface TimelineRowProps extends Pick<TimelineProps, 'onOpen'> {
+interface TimelineRowProps {
   readonly line: Line;
   /** Microseconds since the epoch. */
   readonly first: number;
   readonly last: number;
 }
 
-function TimelineRow({ line, first, last, onOpen }: TimelineRowProps) {
+function TimelineRow({ line, first, last }: TimelineRowProps) {
+  const { address } = useExploring();
+  const [, navigate] = useLocation();
   const { micros, source, level, message } = line;
   const at = last === first ? 0 : (micros - first) / (last - first);
   return (
@@ -76,7 +75,7 @@ function TimelineRow({ line, first, last, onOpen }: TimelineRowProps) {
       <button
         type="button"
         className={`line-row timeline is-${level ?? 'none'}`}
-        onClick={() => onOpen(line)}
+        onClick={() => navigate(pathAround(address, line))}
       >
         <time className="number muted" dateTime={fromMicros(micros)}>
           +{formatMs((micros - first) / 1_000)}

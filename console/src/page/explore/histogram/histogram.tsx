@@ -1,51 +1,37 @@
 import { useMemo, useState } from 'react';
 import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatShort } from '../../../format/number.ts';
-import { type Zone, zoneName } from '../../../format/time.ts';
+import { formatIso, type Zone, zoneName } from '../../../format/time.ts';
 import { formatSpan } from '../../../format/time-axis.ts';
 import { useZone } from '../../../preference.ts';
 import { QuietButton } from '../../../ui/button.tsx';
 import type { Chart, Selection } from '../../../ui/chart/chart.ts';
 import { Plot } from '../../../ui/chart/plot.tsx';
 import { ErrorNote } from '../../../ui/note.tsx';
-import type { QueryFieldName } from '../completion.ts';
+import { parseMark } from '../address.ts';
+import { useExploring } from '../exploring.ts';
 import { exclude, termOf } from '../lines/line.ts';
 import { isRefused, WorkNote } from '../lines/use-work.tsx';
-import type { Search } from '../search/search.ts';
-import { type Deploy, DeployEntries } from './deploys.tsx';
-import { type ChartChange, type ChartChoice, MeasureControl } from './measure-control.tsx';
+import { type Search, toRange } from '../search/search.ts';
+import { type Deploy, DeployEntries, useDeploys } from './deploys.tsx';
+import { MeasureControl } from './measure-control.tsx';
 import type { Histogram } from './use-histogram.ts';
 import './histogram.css';
 import { type BarSeries, type Bars, toBars } from './series.ts';
 
-interface HistogramPanelProps {
-  readonly histogram: Histogram;
-  readonly choice: ChartChoice;
-  /** Fields to choose from, and the names of those for series. */
-  readonly fields: readonly QueryFieldName[];
-  readonly groups: readonly string[];
-  readonly onChoice: (change: ChartChange) => void;
-  readonly onZoom: (fromMs: number, untilMs: number) => void;
-  /** Called with a range to compare with the rest. */
-  readonly onMark: (fromMs: number, untilMs: number) => void;
-  /** Whether a selection marks instead of zooming. */
-  readonly isMarking: boolean;
-  readonly mark: { readonly fromMs: number; readonly untilMs: number } | undefined;
-  readonly deploys: readonly Deploy[];
-  /** Called with a term that selects the events of a series. */
-  readonly onFilter: (term: string) => void;
-}
-
 /** Events over time, stacked by the values of a field. */
-export function HistogramPanel(props: HistogramPanelProps) {
-  const { histogram, choice, fields, groups, onChoice, onZoom, onMark, isMarking, deploys, onFilter } = props;
+export function HistogramPanel() {
+  const { address, change, histogram, search: asked, sources } = useExploring();
   const { counts, search, chart, isOld, state } = histogram;
-  const { by } = chart;
+  const deploys = useDeploys(sources, asked);
+  const onZoom = (fromMs: number, untilMs: number) => change({ ...toRange(fromMs, untilMs), live: false });
+  const onMark = (fromMs: number, untilMs: number) =>
+    change({ view: 'compare', compare: 'range', mark: `${formatIso(fromMs)}/${formatIso(untilMs)}` });
   const zone = useZone();
   const [at, setAt] = useState<number | null>(null);
   const [selected, setSelected] = useState<Selection>();
   const bars = useMemo(() => toBars(counts, search, chart), [counts, search, chart]);
-  const drawn = useDrawn(bars, props);
+  const drawn = useDrawn(bars, deploys);
   const choose = ({ first, last }: Selection, act: typeof onZoom) => {
     const [start, end] = [bars.starts[first], bars.starts[last]];
     setSelected(undefined);
@@ -58,7 +44,7 @@ export function HistogramPanel(props: HistogramPanelProps) {
           <strong>{histogram.slicesRead === 0 ? '–' : formatCount(bars.total)}</strong>{' '}
           <span className="muted">{describeTotal(histogram, bars.total)}</span>
         </span>
-        <MeasureControl {...{ choice, fields, groups }} onChange={onChoice} />
+        <MeasureControl />
         <WorkNote
           state={state}
           doing="Counting"
@@ -83,7 +69,7 @@ export function HistogramPanel(props: HistogramPanelProps) {
           onSelect={(next, { by, isShift }) => {
             if (by === 'keys') setSelected(next);
             else if (by !== 'click' && next !== undefined)
-              choose(next, isShift || isMarking ? onMark : onZoom);
+              choose(next, isShift || address.view === 'compare' ? onMark : onZoom);
           }}
           onKey={(key) => {
             const last = at ?? bars.starts.length - 1;
@@ -93,11 +79,13 @@ export function HistogramPanel(props: HistogramPanelProps) {
         />
         <ul className="histogram-legend" aria-label="Series">
           {bars.series.map((series) => (
-            <LegendEntry key={series.label} {...{ series, by, at, onFilter }} />
+            <LegendEntry key={series.label} {...{ series, at }} by={chart.by} />
           ))}
           <DeployEntries {...{ deploys, zone, onZoom }} />
-          {bars.partial.includes(true) && bars.total > 0 && (
-            <li className="histogram-entry muted">hatched: {listParts(bars, search)}</li>
+          {bars.parts.some(Boolean) && bars.total > 0 && (
+            <li className="histogram-entry muted">
+              hatched: {[...new Set(bars.parts)].filter(Boolean).join(', ')}
+            </li>
           )}
         </ul>
       </div>
@@ -108,23 +96,20 @@ export function HistogramPanel(props: HistogramPanelProps) {
 const HEIGHT_PX = 116;
 
 /** The bars as a chart, which is drawn anew if it changes. */
-function useDrawn(bars: Bars, { histogram, mark, deploys }: HistogramPanelProps): Chart {
+function useDrawn(bars: Bars, deploys: readonly Deploy[]): Chart {
+  const { address, histogram } = useExploring();
   const { search, slicesRead, slices, backToMs } = histogram;
+  const mark = parseMark(address.mark);
   const [from, until] = [mark?.fromMs, mark?.untilMs];
   const countedBackToMs = slicesRead < slices ? backToMs : undefined;
   return useMemo(() => {
-    const { starts, series, areLines } = bars;
+    const { starts, parts, series, areLines } = bars;
     const start = starts[0] ?? 0;
     const toSpan = (fromMs: number, untilMs: number) => ({ from: fromMs / 1000, until: untilMs / 1000 });
     return {
       title: 'Events over time',
       spans: starts.map((ms) => toSpan(ms, ms + search.widthMs)),
-      partial: new Map(
-        starts.flatMap((_start, place) => {
-          const part = partOf(bars, place, search);
-          return part === undefined ? [] : [[place, part] as const];
-        }),
-      ),
+      partial: new Map(parts.flatMap((part, place) => (part === undefined ? [] : [[place, part] as const]))),
       // The first one is drawn on top of the others.
       series: series.toReversed().map(({ label, color, alpha, counts }) => ({
         ...{ label, color, alpha, values: counts, kind: areLines ? ('line' as const) : ('bar' as const) },
@@ -155,21 +140,7 @@ function describeBucket(bars: Bars, at: number, { search, zone }: Shown): string
   const start = bars.starts[at] ?? 0;
   const range = { from: fromMs / 1000, until: untilMs / 1000 };
   const span = { from: start / 1000, until: (start + widthMs) / 1000 };
-  return [formatSpan(span, { zone, range }), partOf(bars, at, search)].filter(Boolean).join(' · ');
-}
-
-/** Why the count of a bucket is not of all its time; undefined: it is. */
-function partOf(
-  { starts, partial }: Bars,
-  at: number,
-  { widthMs, nowMs }: Search,
-): 'so far' | 'partial' | undefined {
-  if (partial[at] !== true) return undefined;
-  return (starts[at] ?? 0) + widthMs > nowMs ? 'so far' : 'partial';
-}
-
-function listParts(bars: Bars, search: Search): string {
-  return [...new Set(bars.starts.flatMap((_start, at) => partOf(bars, at, search) ?? []))].join(', ');
+  return [formatSpan(span, { zone, range }), bars.parts[at]].filter(Boolean).join(' · ');
 }
 
 interface Shown {
@@ -181,7 +152,6 @@ interface LegendEntryProps {
   readonly series: BarSeries;
   readonly by: string;
   readonly at: number | null;
-  readonly onFilter: (term: string) => void;
 }
 
 /** Values that cannot be added have no total; null is a time bucket without a number. */
@@ -190,7 +160,8 @@ function describeValue(value: number | null | undefined): string {
 }
 
 /** A click searches for its events, with Alt for all others. */
-function LegendEntry({ series, by, at, onFilter }: LegendEntryProps) {
+function LegendEntry({ series, by, at }: LegendEntryProps) {
+  const { filter } = useExploring();
   const { value, label, color, alpha, counts, total } = series;
   const content = (
     <>
@@ -209,7 +180,7 @@ function LegendEntry({ series, by, at, onFilter }: LegendEntryProps) {
       <QuietButton
         className="histogram-entry"
         title={`Filter for ${term}; with Alt exclude it`}
-        onClick={({ altKey }) => onFilter(altKey ? exclude(term) : term)}
+        onClick={({ altKey }) => filter(altKey ? exclude(term) : term)}
       >
         {content}
       </QuietButton>

@@ -1,107 +1,92 @@
-import type { QueryFieldName } from '../completion.ts';
-import { formatMeasure, MEASURES, type Measure, type MeasureName, needsNumbers, TOPS } from './measure.ts';
-
-/** What the chart shows: everything of it is in the address. */
-export interface ChartChoice {
-  readonly measure: Measure;
-  readonly by: string;
-  /** How many series; undefined: as many as are easy to tell apart. */
-  readonly top: number | undefined;
-}
-
-export type ChartChange = Partial<{ measure: string; by: string; top: number | undefined }>;
-
-interface MeasureControlProps {
-  readonly choice: ChartChoice;
-  readonly fields: readonly QueryFieldName[];
-  /** Names of fields whose values may be few. */
-  readonly groups: readonly string[];
-  readonly onChange: (change: ChartChange) => void;
-}
+import type { ReactNode } from 'react';
+import { useExploring } from '../exploring.ts';
+import type { FieldName } from '../fields.ts';
+import { formatMeasure, MEASURES, type MeasureName, needsNumbers, parseMeasure, TOPS } from './measure.ts';
 
 /** Chooses what is drawn of the events, by which field, and how many series. */
-export function MeasureControl({ choice, fields, groups, onChange }: MeasureControlProps) {
-  const { measure, by, top } = choice;
-  const { name, field } = measure;
+export function MeasureControl() {
+  const { address, change, fields, groups } = useExploring();
+  const { by, top } = address;
+  const { name, field } = parseMeasure(address.measure);
   const choose = (next: MeasureName) => {
     const named = fieldsFor(next, fields);
     const kept = named.includes(field) ? field : (named[0] ?? '');
-    onChange({ measure: formatMeasure({ name: next, field: kept }) });
+    change({ measure: formatMeasure({ name: next, field: kept }) });
   };
   return (
     <>
-      <label className="histogram-by small">
-        <select
-          className="input"
-          aria-label="Measure"
-          value={name}
-          onChange={({ target }) => choose(MEASURES.find((one) => one === target.value) ?? 'count')}
-        >
-          {MEASURES.map((one) => (
-            <option key={one} disabled={one !== 'count' && fieldsFor(one, fields).length === 0}>
-              {one}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        name="Measure"
+        value={name}
+        onChange={(next) => choose(MEASURES.find((one) => one === next) ?? 'count')}
+      >
+        {MEASURES.map((one) => (
+          <option key={one} disabled={one !== 'count' && fieldsFor(one, fields).length === 0}>
+            {one}
+          </option>
+        ))}
+      </Choice>
       {name !== 'count' && (
         <Choice
           label="of"
           value={field}
-          options={fieldsFor(name, fields)}
-          onChange={(next) => onChange({ measure: formatMeasure({ name, field: next }) })}
-        />
-      )}
-      <Choice label="by" value={by} options={groups} onChange={(next) => onChange({ by: next })} />
-      <label className="histogram-by small">
-        <span className="muted">top</span>
-        <select
-          className="input"
-          aria-label="Number of series"
-          value={top ?? ''}
-          onChange={({ target }) => onChange({ top: target.value === '' ? undefined : Number(target.value) })}
+          onChange={(next) => change({ measure: formatMeasure({ name, field: next }) })}
         >
-          <option value="">8</option>
-          {TOPS.map((count) => (
-            <option key={count}>{count}</option>
-          ))}
-        </select>
-      </label>
+          <Names names={[field, ...fieldsFor(name, fields)]} />
+        </Choice>
+      )}
+      <Choice label="by" value={by} onChange={(next) => change({ by: next })}>
+        <Names names={[by, ...groups]} />
+      </Choice>
+      <Choice
+        label="top"
+        name="Number of series"
+        value={String(top ?? '')}
+        onChange={(next) => change({ top: next === '' ? undefined : Number(next) })}
+      >
+        <option value="">8</option>
+        <Names names={TOPS.map(String)} />
+      </Choice>
     </>
   );
 }
 
 interface ChoiceProps {
-  readonly label: string;
+  /** Shown before it. */
+  readonly label?: string;
+  /** As a reader hears it; the label by default. */
+  readonly name?: string;
   readonly value: string;
-  readonly options: readonly string[];
   readonly onChange: (value: string) => void;
+  readonly children: ReactNode;
 }
 
-function Choice({ label, value, options, onChange }: ChoiceProps) {
+function Choice({ label, name = label, value, onChange, children }: ChoiceProps) {
   return (
     <label className="histogram-by small">
-      <span className="muted">{label}</span>
+      {label !== undefined && <span className="muted">{label}</span>}
       <select
         className="input"
-        aria-label={label}
+        aria-label={name}
         value={value}
         onChange={({ target }) => onChange(target.value)}
       >
-        {[...new Set([value, ...options])].map((option) => (
-          <option key={option}>{option}</option>
-        ))}
+        {children}
       </select>
     </label>
   );
+}
+
+function Names({ names }: { readonly names: readonly string[] }) {
+  return [...new Set(names)].map((name) => <option key={name}>{name}</option>);
 }
 
 /** Columns of each event that no measure is about. */
 const EACH_HAS = ['timestamp', 'metadata', 'event_message'];
 
 /** The fields that a measure may be of: numbers, as far as it is known. */
-function fieldsFor(name: MeasureName, fields: readonly QueryFieldName[]): readonly string[] {
-  const isFitting = ({ name: field, type }: QueryFieldName) =>
+function fieldsFor(name: MeasureName, fields: readonly FieldName[]): readonly string[] {
+  const isFitting = ({ name: field, type }: FieldName) =>
     needsNumbers(name) ? type === 'integer' || type === 'number' : !EACH_HAS.includes(field);
   return fields.filter(isFitting).map(({ name: field }) => field);
 }

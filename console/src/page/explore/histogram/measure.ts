@@ -1,5 +1,5 @@
 /** What the chart shows of the events of a time bucket: `count`, or a function of a field, `p95(execution_time_ms)`. */
-export interface Measure {
+interface Measure {
   readonly name: MeasureName;
   /** Empty for `count`. */
   readonly field: string;
@@ -9,7 +9,7 @@ export const MEASURES = ['count', 'avg', 'p50', 'p95', 'p99', 'sum', 'distinct']
 
 export type MeasureName = (typeof MEASURES)[number];
 
-export const COUNT: Measure = { name: 'count', field: '' };
+const COUNT: Measure = { name: 'count', field: '' };
 
 /** Reads a measure of an address; another text counts events. */
 export function parseMeasure(text: string): Measure {
@@ -24,7 +24,8 @@ export function formatMeasure({ name, field }: Measure): string {
 }
 
 /** Whether values of series and of time buckets can be added: others are drawn as lines beside each other. */
-export function isAdditive({ name }: Measure): boolean {
+export function isAdditive(measure: string): boolean {
+  const { name } = parseMeasure(measure);
   return name === 'count' || name === 'sum';
 }
 

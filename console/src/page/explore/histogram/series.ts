@@ -2,8 +2,8 @@ import { ownMember } from '../../../format/own.ts';
 import type { DataColor } from '../../../ui/chart/chart.ts';
 import type { Search } from '../search/search.ts';
 import { ceilTo, floorTo } from '../search/slice.ts';
-import { COUNT, isAdditive, type Measure } from './measure.ts';
-import type { BucketCount } from './use-histogram.ts';
+import { isAdditive } from './measure.ts';
+import type { BucketCount, Chart } from './use-histogram.ts';
 
 /** One value of the field that the histogram is by. */
 export interface BarSeries {
@@ -22,8 +22,8 @@ export interface BarSeries {
 export interface Bars {
   /** Starts of time buckets, ms since the epoch. */
   readonly starts: readonly number[];
-  /** Whether the range, or the time up to now, covers only a part of the time bucket. */
-  readonly partial: readonly boolean[];
+  /** Why the count of a time bucket is not of all its time: it is not over, or the range cuts it. Undefined: it is of all. */
+  readonly parts: readonly ('so far' | 'partial' | undefined)[];
   /** From the bottom of a bar up. */
   readonly series: readonly BarSeries[];
   /** Number of events. */
@@ -34,23 +34,20 @@ export interface Bars {
 
 const SERIES_MAX = 8;
 
-interface BarOptions {
-  readonly by: string;
-  readonly measure?: Measure;
-  /** Series besides the rest. */
-  readonly top?: number | undefined;
-}
-
 /** The time buckets of a search with their counts, those without events among them. */
-export function toBars(counts: readonly BucketCount[], search: Search, options: BarOptions): Bars {
-  const { by, measure = COUNT, top = SERIES_MAX } = options;
+export function toBars(counts: readonly BucketCount[], search: Search, chart: Chart): Bars {
+  const { by, measure, top = SERIES_MAX } = chart;
   const areLines = !isAdditive(measure);
   const { fromMs, untilMs, nowMs, widthMs, offsetMs } = search;
   const first = floorTo(fromMs, widthMs, offsetMs);
   const length = Math.max(0, Math.round((ceilTo(untilMs, widthMs, offsetMs) - first) / widthMs)) || 0;
   const starts = Array.from({ length }, (_, i) => first + i * widthMs);
   const end = Math.min(untilMs, nowMs);
-  const partial = starts.map((start) => start < fromMs || (start < end && start + widthMs > end));
+  const parts = starts.map((start) => {
+    const isCut = start < fromMs || (start < end && start + widthMs > end);
+    if (!isCut) return undefined;
+    return start + widthMs > nowMs ? 'so far' : 'partial';
+  });
   const groups = Map.groupBy(counts, ({ value }) => value);
   const totals = [...groups].map(([value, of]) => ({ value, total: sum(of.map(({ count }) => count)) }));
   const ranked = totals
@@ -79,7 +76,7 @@ export function toBars(counts: readonly BucketCount[], search: Search, options: 
   const rest = toCounts((one) => !kept.includes(one));
   return {
     starts,
-    partial,
+    parts,
     areLines,
     series: rest.some((count) => (count ?? 0) !== 0)
       ? [...series, createSeries(undefined, rest, { by, before: [], areLines })]

@@ -1,12 +1,12 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { type Row, toAnswer } from '../../../api/answer.ts';
 import { type Client, useClient } from '../../../api/client.ts';
 import { ownMember } from '../../../format/own.ts';
-import type { Slice } from '../lines/line.ts';
-import { useWork, type WorkState } from '../lines/use-work.tsx';
+import type { ExploreAddress } from '../address.ts';
+import { useWork } from '../lines/use-work.tsx';
 import { hasSameEvents, type Search, searchPath } from '../search/search.ts';
-import { floorTo, planCounts, planSlices } from '../search/slice.ts';
-import { formatMeasure, isAdditive, type Measure } from './measure.ts';
+import { floorTo, planCounts, planSlices, type Slice } from '../search/slice.ts';
+import { isAdditive } from './measure.ts';
 
 /** Events of one time bucket that have one value. */
 export interface BucketCount {
@@ -20,13 +20,7 @@ export interface BucketCount {
 }
 
 /** What is read of the events. */
-export interface Chart {
-  /** Field of the series. */
-  readonly by: string;
-  readonly measure: Measure;
-  /** Series besides the rest; undefined: as many as the service has by itself. */
-  readonly top: number | undefined;
-}
+export type Chart = Pick<ExploreAddress, 'by' | 'measure' | 'top'>;
 
 interface Counted {
   readonly search: Search;
@@ -36,26 +30,14 @@ interface Counted {
   readonly slicesRead: number;
 }
 
-export interface Histogram extends Omit<Counted, 'slices'> {
-  readonly state: WorkState;
-  /** Whether the counts are earlier ones, which stay until there are new ones. */
-  readonly isOld: boolean;
-  readonly slices: number;
-  /** Later time buckets are counted, ms since the epoch. */
-  readonly backToMs: number;
-  /** Continues after a stop or a failure. */
-  readonly resume: () => void;
-  readonly stop: () => void;
-}
+export type Histogram = ReturnType<typeof useHistogram>;
 
 /** Counts the events of a search in time buckets, slice by slice. @param ready false: it waits, for the lines come first */
-export function useHistogram(search: Search, chart: Chart, ready: boolean): Histogram {
+export function useHistogram(search: Search, chart: Chart, ready: boolean) {
   const client = useClient();
   const { state, start, stop, reset } = useWork();
   const empty = useMemo(() => createCounted(search, chart), [search, chart]);
   const [counted, setCounted] = useState<Counted>(empty);
-  const current = useRef(counted);
-  current.current = counted;
 
   const countOn = useCallback(
     (from: Counted) =>
@@ -79,10 +61,14 @@ export function useHistogram(search: Search, chart: Chart, ready: boolean): Hist
     isOld && !(counted.chart === chart && hasSameEvents(counted.search, search)) ? empty : counted;
   return {
     ...shown,
-    ...{ state, stop, isOld },
+    ...{ state, stop },
+    /** Whether the counts are earlier ones, which stay until there are new ones. */
+    isOld,
     slices: shown.slices.length,
+    /** Later time buckets are counted, ms since the epoch. */
     backToMs: shown.slices[shown.slicesRead - 1]?.fromMs ?? shown.search.untilMs,
-    resume: () => countOn(isOld ? empty : current.current),
+    /** Continues after a stop or a failure. */
+    resume: () => countOn(isOld ? empty : counted),
   };
 }
 
@@ -105,7 +91,7 @@ async function countSlice(client: Client, counted: Counted, signal: AbortSignal)
         startMs: floorTo(Number(row['timestamp']) / 1000, widthMs, offsetMs),
         value: seriesOf(row, chart.by),
         count: Number(row['count']),
-        ...('value' in row && chart.measure.name !== 'count' && { amount: Number(row['value']) }),
+        ...('value' in row && chart.measure !== '' && { amount: Number(row['value']) }),
       });
     }
   }
@@ -114,9 +100,9 @@ async function countSlice(client: Client, counted: Counted, signal: AbortSignal)
 
 function toParameters({ by, measure, top }: Chart): Readonly<Record<string, string>> {
   return {
-    ...{ part: 'histogram', by, measure: formatMeasure(measure) },
+    ...{ part: 'histogram', by, measure },
     // Values that cannot be added need the rest as one series of the service.
-    top: top === undefined ? (isAdditive(measure) ? '' : String(TOP_DEFAULT)) : String(top),
+    top: String(top ?? (isAdditive(measure) ? '' : TOP_DEFAULT)),
   };
 }
 

@@ -1,8 +1,8 @@
-import { type CSSProperties, type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
+import { type CSSProperties, type KeyboardEvent, type PointerEvent, useState } from 'react';
 import { showText } from '../../../format/log-text.ts';
 import { ownMember } from '../../../format/own.ts';
 import { usePreference } from '../../../preference.ts';
-import type { LineActions } from './record.tsx';
+import { useExploring } from '../exploring.ts';
 
 export const HEADER_PX = 28;
 
@@ -12,12 +12,10 @@ const PARTS = [
   ['source', 'Source'],
 ] as const;
 
-interface LineHeaderProps extends Pick<LineActions, 'columns' | 'onColumn'> {
-  readonly widths: ColumnWidths;
-}
-
 /** What the parts of a line are; a click removes a chosen column, its edge changes the width. */
-export function LineHeader({ columns, widths, onColumn }: LineHeaderProps) {
+export function LineHeader({ widths }: { readonly widths: ColumnWidths }) {
+  const { address, toggleColumn } = useExploring();
+  const { columns } = address;
   return (
     <div className={columns.length === 0 ? 'line-header is-plain' : 'line-header'}>
       {PARTS.map(([column, label]) => (
@@ -27,13 +25,13 @@ export function LineHeader({ columns, widths, onColumn }: LineHeaderProps) {
         </span>
       ))}
       {columns.map((field) => (
-        <span key={field} className="line-cell" style={{ '--cell': `${widths.of(columnOf(field))}rem` }}>
+        <span key={field} className="line-cell" style={widths.cellOf(field)}>
           <button
             type="button"
             className="line-remove"
             aria-label={`Remove the column ${field}`}
             title={`Remove the column ${field}`}
-            onClick={() => onColumn(field)}
+            onClick={() => toggleColumn(field)}
           >
             {showText(field)} <span aria-hidden="true">×</span>
           </button>
@@ -47,6 +45,8 @@ export function LineHeader({ columns, widths, onColumn }: LineHeaderProps) {
 
 /** Widths in rem, so that they grow with the text. */
 const WIDTH = { min: 2, max: 60 };
+/** From the middle of a resizer to the edge of its column. */
+const HALF = 0.25;
 
 interface ColumnResizerProps {
   /** As a reader hears it. */
@@ -57,21 +57,18 @@ interface ColumnResizerProps {
 
 /** The edge of a column: drag it, or use arrow keys, Home and End; a double click or Delete returns to the first width. */
 function ColumnResizer({ label, column, widths }: ColumnResizerProps) {
-  const drag = useRef<{ readonly at: number; readonly width: number }>(undefined);
   const width = widths.of(column);
-  const change = (to: number | undefined, isLast: boolean) =>
-    widths.change(column, to && Math.max(WIDTH.min, Math.min(WIDTH.max, to)), isLast);
-  const onDrag = ({ clientX }: PointerEvent, isLast: boolean) => {
-    const { at, width: before } = drag.current ?? { at: clientX, width };
+  const onDrag = ({ buttons, clientX, currentTarget: { parentElement } }: PointerEvent) => {
+    if (buttons === 0 || parentElement === null) return;
     const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
-    if (clientX !== at) change(before + (clientX - at) / rem, isLast);
+    widths.drag(column, (clientX - parentElement.getBoundingClientRect().left) / rem + HALF);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const keys = { ArrowLeft: width - 1, ArrowRight: width + 1, Home: WIDTH.min, End: WIDTH.max };
     const to = ownMember<number>(keys, event.key);
     if (to === undefined && event.key !== 'Delete') return;
     event.preventDefault();
-    change(to, true);
+    widths.keep(column, to);
   };
   return (
     <hr
@@ -84,27 +81,17 @@ function ColumnResizer({ label, column, widths }: ColumnResizerProps) {
       aria-valuemax={WIDTH.max}
       title="Drag to change the width; double-click to reset it"
       onKeyDown={onKeyDown}
-      onDoubleClick={() => change(undefined, true)}
-      onPointerDown={(event) => {
-        event.currentTarget.setPointerCapture(event.pointerId);
-        drag.current = { at: event.clientX, width };
-      }}
-      onPointerMove={(event) => drag.current !== undefined && onDrag(event, false)}
-      onPointerUp={(event) => {
-        onDrag(event, true);
-        drag.current = undefined;
-      }}
+      onDoubleClick={() => widths.keep(column, undefined)}
+      onPointerDown={({ currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId)}
+      onPointerMove={onDrag}
+      onPointerUp={() => widths.keep(column, width)}
     />
   );
 }
 
 declare module 'react' {
   interface CSSProperties {
-    '--cell'?: string;
-    '--level'?: string;
-    '--line'?: string;
-    '--source'?: string;
-    '--time'?: string;
+    [name: `--${string}`]: string;
   }
 }
 
@@ -117,45 +104,39 @@ const MESSAGE_WIDTH_MIN = 14;
 const GAP = 0.75;
 
 /** The name under which the width of a field's column is kept: a field may be named as a part of each line is. */
-export function columnOf(field: string): string {
+function columnOf(field: string): string {
   return `field:${field}`;
 }
 
-export interface ColumnWidths {
-  of(column: string): number;
-  /** Shows a width; `isLast` keeps it. `undefined` is the width that it had at first. */
-  readonly change: (column: string, width: number | undefined, isLast: boolean) => void;
-  /** The style of a list with these fields as columns. */
-  toStyle(fields: readonly string[]): CSSProperties;
-}
+export type ColumnWidths = ReturnType<typeof useColumnWidths>;
 
 /** The widths of the columns of lines in this browser. */
-export function useColumnWidths(): ColumnWidths {
+export function useColumnWidths() {
+  const { columns } = useExploring().address;
   const { preference, change } = usePreference();
   const [dragged, setDragged] = useState<Readonly<Record<string, number>>>({});
-  const of = (column: string) =>
-    ownMember(dragged, column) ??
-    ownMember(preference.widths, column) ??
-    ownMember(FIRST_WIDTHS, column) ??
-    FIELD_WIDTH;
+  const firstOf = (column: string) => ownMember(FIRST_WIDTHS, column) ?? FIELD_WIDTH;
+  const of = (column: string) => ownMember({ ...preference.widths, ...dragged }, column) ?? firstOf(column);
+  const shown = [...PARTS.map(([column]) => column), ...columns.map(columnOf)];
+  const line = shown.reduce((sum, column) => sum + of(column) + GAP, MESSAGE_WIDTH_MIN + 2 * GAP);
+  const parts = PARTS.map(([column]) => [`--${column}`, `${of(column)}rem`]);
   return {
     of,
-    change(column, width, isLast) {
-      setDragged(isLast || width === undefined ? {} : { [column]: width });
-      if (!isLast) return;
+    /** The style of a list. */
+    style: { '--line': `${line}rem`, ...Object.fromEntries(parts) } satisfies CSSProperties,
+    cellOf: (field: string): CSSProperties => ({ '--cell': `${of(columnOf(field))}rem` }),
+    /** Shows a width until it is kept. */
+    drag: (column: string, width: number) => setDragged({ [column]: bound(width) }),
+    /** Keeps a width; `undefined` is the one that the column had at first. */
+    keep(column: string, width = firstOf(column)) {
+      setDragged({});
       const { [column]: _, ...others } = preference.widths;
-      const all = Object.entries(width === undefined ? others : { ...others, [column]: width });
+      const all = Object.entries(width === firstOf(column) ? others : { ...others, [column]: bound(width) });
       change({ widths: Object.fromEntries(all.slice(-KEPT_MAX)) });
     },
-    toStyle(fields) {
-      const columns = [...PARTS.map(([column]) => column), ...fields.map(columnOf)];
-      const line = columns.reduce((sum, column) => sum + of(column) + GAP, MESSAGE_WIDTH_MIN + 2 * GAP);
-      return {
-        '--time': `${of('time')}rem`,
-        '--level': `${of('level')}rem`,
-        '--source': `${of('source')}rem`,
-        '--line': `${line}rem`,
-      };
-    },
   };
+}
+
+function bound(width: number): number {
+  return Math.max(WIDTH.min, Math.min(WIDTH.max, width));
 }

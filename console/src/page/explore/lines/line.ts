@@ -2,12 +2,6 @@ import { formatJson, type Row } from '../../../api/answer.ts';
 import { ownMember } from '../../../format/own.ts';
 import { formatField, formatTerm, joinSearches } from '../../../format/search-text.ts';
 
-/** A part of a range: `from` inclusive, `until` exclusive, ms since the epoch; fractions are microseconds. */
-export interface Slice {
-  readonly fromMs: number;
-  readonly untilMs: number;
-}
-
 /** A row of a search, as the list shows it. */
 export interface Line {
   /** Unique among all lines. */
@@ -126,7 +120,7 @@ export function formatValue(value: unknown): string {
 }
 
 /** The line that an address names. */
-export interface At {
+interface At {
   /** Microseconds since the epoch. */
   readonly micros: number;
   readonly source: string;
@@ -144,18 +138,6 @@ export function parseAt(text: string): At | undefined {
   return micros === undefined ? undefined : { micros: Number(micros), source, id };
 }
 
-export function isAt(line: Line, at: At): boolean {
-  return line.micros === at.micros && line.id === at.id && line.source === at.source;
-}
-
-const AROUND_MS = 2 * 60_000;
-
-/** The range that is shown around a line. */
-export function rangeAround({ micros }: Pick<Line, 'micros'>): Slice {
-  const ms = Math.floor(micros / 1000);
-  return { fromMs: ms - AROUND_MS, untilMs: ms + AROUND_MS };
-}
-
 /** The term for events that have this value in a field; of arrays and objects, for those that have any. */
 export function termOf(field: string, value: unknown): string {
   if (value === null || value === undefined) return `-${field}:*`;
@@ -171,9 +153,4 @@ export function exclude(term: string): string {
 export function addTerm(q: string, term: string): string {
   const text = q.trim();
   return text === term || text.endsWith(` ${term}`) ? q : joinSearches([text, term]);
-}
-
-/** The columns with one more, or without it if they have it. */
-export function toggleColumn(columns: readonly string[], field: string): readonly string[] {
-  return columns.includes(field) ? columns.filter((one) => one !== field) : [...columns, field];
 }

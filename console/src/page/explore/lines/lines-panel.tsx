@@ -1,51 +1,32 @@
-import { type ReactNode, useCallback, useRef, useState } from 'react';
+import { type ReactNode, Suspense, useState } from 'react';
 import { formatCount } from '../../../format/number.ts';
-import { usePreference } from '../../../preference.ts';
+import { describeRange, lastMs } from '../../../format/range.ts';
+import { usePreference, useZone } from '../../../preference.ts';
+import { lazyPart } from '../../../ui/boundary/boundary.tsx';
 import { QuietButton } from '../../../ui/button.tsx';
-import { ErrorNote } from '../../../ui/note.tsx';
+import { Empty, ErrorNote } from '../../../ui/note.tsx';
+import { useExploring } from '../exploring.ts';
+import { faultOf, rangeOf } from '../search/search.ts';
 import './lines-panel.css';
-import { isAt, LINES_MAX, parseAt } from './line.ts';
+import { formatAt, LINES_MAX, parseAt } from './line.ts';
 import { LineList } from './line-list.tsx';
-import type { LineSource } from './read.ts';
-import type { LineActions } from './record.tsx';
-import type { Lines } from './use-lines.ts';
 import { goToNewest } from './use-list.ts';
-import { type Tail, useTail } from './use-tail.ts';
+import { useTail } from './use-tail.ts';
 import { isRefused, WorkNote } from './use-work.tsx';
 
-interface LinesPanelProps extends LineActions {
-  readonly source: LineSource;
-  readonly lines: Lines;
-  /** Name of the line to mark. */
-  readonly at: string;
-  readonly live: boolean;
-  readonly onLive: (live: boolean) => void;
-  /** Whether the lines are shown in the order of time. */
-  readonly oldestFirst: boolean;
-  readonly onOldestFirst: (oldestFirst: boolean) => void;
-  /** Reads from the newest line on. */
-  readonly onNewest: () => void;
-  /** Shown if there are no lines. */
-  readonly none: ReactNode;
-  readonly fieldList: ReactNode;
-}
+// Loaded when the fields are first shown.
+const FieldList = lazyPart(async () => (await import('../analysis/fields.tsx')).FieldList);
 
-/** The lines of a source, and what can be done with all of them. */
-export function LinesPanel(props: LinesPanelProps) {
-  const { source, lines, at, live, oldestFirst, none, fieldList, ...others } = props;
-  const { onLive, onOldestFirst, onNewest, ...actions } = others;
-  const { preference, change } = usePreference();
+/** The lines of the search, and what can be done with all of them. */
+export function LinesPanel() {
+  const { address, change, search, lines } = useExploring();
+  const { live, order } = address;
+  const { preference, change: prefer } = usePreference();
   const [showFields, setShowFields] = useState(false);
   const [isPaused, setPaused] = useState(false);
   const [isHeld, setHeld] = useState(false);
-  const tail = useTail(source, {
-    live: live && !lines.isOld,
-    // The lines that are looked at stay in their place.
-    held: isPaused || isHeld,
-    shown: lines.lines,
-    onLines: lines.add,
-  });
-  const onEnd = useEndOf(lines);
+  // The lines that are looked at stay in their place.
+  const tail = useTail(search, lines, { live: live && !lines.isOld, held: isPaused || isHeld });
   const { state, more } = lines;
   return (
     <section className="panel line-panel" aria-label="Events">
@@ -56,20 +37,20 @@ export function LinesPanel(props: LinesPanelProps) {
         <QuietButton
           aria-pressed={preference.wrap}
           title="Show long messages in several lines"
-          onClick={() => change({ wrap: !preference.wrap })}
+          onClick={() => prefer({ wrap: !preference.wrap })}
         >
           Wrap
         </QuietButton>
         <QuietButton
-          aria-pressed={oldestFirst}
+          aria-pressed={order === 'oldest'}
           title="Show the lines in the order of time; scroll up for older ones"
-          onClick={() => onOldestFirst(!oldestFirst)}
+          onClick={() => change({ order: order === 'oldest' ? 'newest' : 'oldest' })}
         >
           Oldest first
         </QuietButton>
-        <LiveControls {...{ live, oldestFirst, tail, onLive }} paused={isPaused} onPaused={setPaused} />
-        <Status {...{ lines, at }} />
-        {lines.hasNewer && <QuietButton onClick={onNewest}>Newest</QuietButton>}
+        <LiveControls {...{ tail, isPaused }} onPaused={setPaused} />
+        <Status />
+        {lines.hasNewer && <QuietButton onClick={() => change({ at: '' })}>Newest</QuietButton>}
         <WorkNote {...{ state, progress: lines, onResume: more }} doing="Searching" what="The search" />
       </div>
       {tail.error !== undefined && <ErrorNote error={tail.error} />}
@@ -77,84 +58,64 @@ export function LinesPanel(props: LinesPanelProps) {
         <ErrorNote error={state.error} />
       )}
       <div className="line-body">
-        {showFields && fieldList}
-        {lines.lines.length > 0 ? (
-          <LineList
-            key={String(oldestFirst)}
-            source={lines.source}
-            lines={lines.lines}
-            at={at}
-            old={lines.isOld}
-            {...{ oldestFirst, onEnd }}
-            onHeld={setHeld}
-            {...actions}
-          />
-        ) : (
-          none
+        {showFields && (
+          <Suspense fallback={<p className="field-list muted">Loading…</p>}>
+            <FieldList />
+          </Suspense>
         )}
+        {lines.lines.length > 0 ? <LineList key={order} onHeld={setHeld} /> : <NoLines />}
       </div>
     </section>
   );
 }
 
-/** Reads on when the end of the list comes near, until it is full; after a stop or a failure only on request. */
-function useEndOf({ lines, state, isOld, hasMore, more }: Lines): () => void {
-  const canRead =
-    (state.kind === 'done' || state.kind === 'idle') && !isOld && hasMore && lines.length < LINES_MAX;
-  const latest = useRef(more);
-  latest.current = more;
-  return useCallback(() => {
-    if (canRead) latest.current();
-  }, [canRead]);
-}
-
-function Status({ lines, at }: Pick<LinesPanelProps, 'lines' | 'at'>) {
+function Status() {
+  const { address, lines } = useExploring();
+  const { at } = address;
   const { hasMore, hasNewer, isOld, state } = lines;
   const count = lines.lines.length;
-  const place = parseAt(at);
   const isMissing =
-    at !== '' && !isOld && state.kind === 'done' && !lines.lines.some((line) => place && isAt(line, place));
+    at !== '' && !isOld && state.kind === 'done' && !lines.lines.some((line) => formatAt(line) === at);
   const extent = hasNewer ? '' : hasMore ? 'newest ' : 'all ';
   return (
     <span className="small muted number" role="status">
       {!isOld && count > 0 && `${extent}${formatCount(count)} shown`}
       {count >= LINES_MAX && `: the most that are listed. For older ones choose an earlier range.`}
-      {isMissing && ` · the line ${place?.id ?? at} is not among them`}
+      {isMissing && ` · the line ${parseAt(at)?.id ?? at} is not among them`}
     </span>
   );
 }
 
 interface LiveControlsProps {
-  readonly live: boolean;
-  readonly oldestFirst: boolean;
-  readonly tail: Tail;
-  readonly paused: boolean;
-  readonly onPaused: (paused: boolean) => void;
-  readonly onLive: (live: boolean) => void;
+  readonly tail: ReturnType<typeof useTail>;
+  readonly isPaused: boolean;
+  readonly onPaused: (isPaused: boolean) => void;
 }
 
 /** Follows new lines, or lets them wait. */
-function LiveControls({ live, oldestFirst, tail, paused, onPaused, onLive }: LiveControlsProps) {
+function LiveControls({ tail, isPaused, onPaused }: LiveControlsProps) {
+  const { address, change } = useExploring();
+  const { live, order } = address;
+  const onLive = () => {
+    onPaused(false);
+    // A live list ends now.
+    const now = { range: address.range ?? '1h', from: undefined, until: undefined };
+    change(live ? { live: false } : { live: true, ...now });
+  };
   const onShow = () => {
     onPaused(false);
     tail.show(); // also while a line is open
     // Once they are in the list.
-    requestAnimationFrame(() => goToNewest(document.querySelector('.line-list'), oldestFirst));
+    requestAnimationFrame(() => goToNewest(document.querySelector('.line-list'), order));
   };
   return (
     <>
-      <QuietButton
-        aria-pressed={live}
-        onClick={() => {
-          onPaused(false);
-          onLive(!live);
-        }}
-      >
-        <span className={live && !paused ? 'live-pulse is-on' : 'live-pulse'} aria-hidden="true" />
+      <QuietButton aria-pressed={live} onClick={onLive}>
+        <span className={live && !isPaused ? 'live-pulse is-on' : 'live-pulse'} aria-hidden="true" />
         Live
       </QuietButton>
       {live && (
-        <QuietButton aria-pressed={paused} onClick={() => onPaused(!paused)}>
+        <QuietButton aria-pressed={isPaused} onClick={() => onPaused(!isPaused)}>
           Pause
         </QuietButton>
       )}
@@ -164,5 +125,36 @@ function LiveControls({ live, oldestFirst, tail, paused, onPaused, onLive }: Liv
         </QuietButton>
       )}
     </>
+  );
+}
+
+const WEEK_MS = 7 * 86_400_000;
+
+/** Says why there are no lines. */
+function NoLines(): ReactNode {
+  const zone = useZone();
+  const { address, change, lines } = useExploring();
+  const { state, hint, isOld } = lines;
+  if (state.kind === 'failed') {
+    const { error } = state;
+    if (faultOf(error) === undefined) return <ErrorNote error={error} />;
+    return <p className="line-none muted">Correct the search to see its events.</p>;
+  }
+  if (state.kind === 'running' || isOld) return <p className="line-none muted">Searching…</p>;
+  if (state.kind === 'stopped') return <Empty title="Stopped">Nothing was found before that.</Empty>;
+  const range = describeRange(rangeOf(address), zone);
+  const isShort = address.range === undefined || lastMs(address.range) < WEEK_MS;
+  const where = address.source.length === 0 ? 'any source' : address.source.join(', ');
+  return (
+    <Empty title={address.live ? 'No events yet' : 'No events'}>
+      {address.q === '' ? 'There are no events' : 'No event matches'} in {where}
+      {address.project !== '' && `, project ${address.project}`}: {range.toLowerCase()}.
+      {hint !== undefined && ` A hint: ${hint}.`}{' '}
+      {isShort && (
+        <QuietButton onClick={() => change({ range: '7d', from: undefined, until: undefined })}>
+          Search the last 7 days
+        </QuietButton>
+      )}
+    </Empty>
   );
 }

@@ -1,104 +1,77 @@
-import { type At, LINES_MAX, type Line, mergeLines, parseAt, type Slice } from './line.ts';
+import { toAnswer } from '../../../api/answer.ts';
+import type { Client } from '../../../api/client.ts';
+import { type Search, searchPath } from '../search/search.ts';
+import { planSlices, type Slice } from '../search/slice.ts';
+import { LINES_MAX, type Line, mergeLines, parseAt, toLine } from './line.ts';
 
-export interface LinePage {
-  /** Newest first. */
-  readonly lines: readonly Line[];
-  /** Continues within the bounds; undefined at their end. */
-  readonly next: string | undefined;
-  /** What may be wrong with a search that finds nothing. */
-  readonly hint?: string | undefined;
-}
-
-interface PageOptions {
-  /** At most. */
-  readonly rows: number;
-  readonly cursor: string | undefined;
-  readonly signal: AbortSignal;
-}
-
-/** The search that a list of lines reads. */
-export interface LineSource extends Slice {
-  /** Equal for sources that differ only in time: lines of the one stay until those of the other are there. */
-  readonly events: string;
-  readonly tail: LineTail;
-  /** The range up to an instant in parts that are read one after the other, newest first. */
-  planSlices(untilMs: number): readonly Slice[];
-  /** Reads a page within bounds. @throws ApiError */
-  readPage(bounds: Slice, options: PageOptions): Promise<LinePage>;
-}
-
-export interface LineTail {
-  /** Path of a live tail (docs/pages.md). */
-  readonly path: string;
-  /** The bounds of lines that have come since one was the newest; without one, of those to begin with. */
-  since(newest: Line | undefined): Slice;
-}
-
-/** The lines of a source that were read so far. */
+/** The lines of a search that were read so far. */
 export interface Read {
-  readonly source: LineSource;
+  readonly search: Search;
   readonly lines: readonly Line[];
+  /** Parts of the range that are read one after the other, newest first. */
   readonly slices: readonly Slice[];
   /** Slices that were read to their end. */
   readonly slicesRead: number;
   /** Continues within the slice. */
   readonly cursor: string | undefined;
-  /** Rows of a page; a cursor holds for pages of one length. */
-  readonly limit: number;
   /** What may be wrong with a search that finds nothing. */
   readonly hint: string | undefined;
-  /** The line from which it is read. */
-  readonly at: At | undefined;
+  /** The instant of the line from which it is read, microseconds since the epoch. */
+  readonly atMicros: number | undefined;
   /** Whether there may be newer lines in the range than those read. */
   readonly hasNewer: boolean;
 }
 
-/** The first page is there soon. */
-const FIRST_ROWS = 200;
+/** Rows of a page, so that it is there soon. */
+const PAGE_ROWS = 200;
 /** As many as the service allows. */
-const NEXT_ROWS = 1_000;
+const ROWS_MAX = 1_000;
 
 /** @param at of a line within the range: it is read from there on, else from the newest line on */
-export function createRead(source: LineSource, at: string): Read {
-  const place = parseAt(at);
-  const isWithin =
-    place !== undefined &&
-    source.fromMs * 1_000 <= place.micros &&
-    place.micros < Math.round(source.untilMs * 1_000);
+export function createRead(search: Search, at: string): Read {
+  const micros = parseAt(at)?.micros ?? Number.NaN;
+  const isWithin = search.fromMs * 1_000 <= micros && micros < Math.round(search.untilMs * 1_000);
   return {
-    ...{ source, lines: [], slicesRead: 0, cursor: undefined, limit: FIRST_ROWS, hint: undefined },
-    slices: source.planSlices(isWithin ? place.micros / 1_000 : source.untilMs),
-    ...{ at: isWithin ? place : undefined, hasNewer: false },
-  };
-}
-
-/** Continues with long pages: first with one that begins at the millisecond of the last line. */
-export function lengthen(read: Read): Read {
-  const { lines, slices, slicesRead, limit } = read;
-  const [last, slice] = [lines.at(-1), slices[slicesRead]];
-  if (limit === NEXT_ROWS || last === undefined || slice === undefined) return read;
-  const untilMs = Math.min(slice.untilMs, Math.floor(last.micros / 1000) + 1);
-  return {
-    ...read,
-    slices: slices.with(slicesRead, { ...slice, untilMs }),
-    cursor: undefined,
-    limit: NEXT_ROWS,
+    ...{ search, lines: [], slicesRead: 0, cursor: undefined, hint: undefined, hasNewer: false },
+    slices: planSlices(isWithin ? { ...search, untilMs: micros / 1_000 } : search),
+    atMicros: isWithin ? micros : undefined,
   };
 }
 
 interface ReadOptions {
+  readonly client: Client;
   readonly signal: AbortSignal;
   readonly onRead: (read: Read) => void;
 }
 
-/** Reads at least `FIRST_ROWS` older lines, if there are as many; first the line to begin with, and those after it. @throws ApiError */
+/** Reads at least a page of older lines, if there are as many; first the line to begin with, and those after it. @throws ApiError */
 export async function readOlder(from: Read, options: ReadOptions): Promise<void> {
-  const { at, lines } = from;
-  let read = at === undefined || lines.length > 0 ? from : await readAfter(from, at, options);
+  const { atMicros, lines } = from;
+  let read = atMicros === undefined || lines.length > 0 ? from : await readAfter(from, atMicros, options);
   do {
-    read = await readPage(read, options);
+    read = await readNext(read, options);
     options.onRead(read);
-  } while (hasOlder(read) && read.lines.length < Math.min(LINES_MAX, lines.length + FIRST_ROWS));
+  } while (hasOlder(read) && read.lines.length < Math.min(LINES_MAX, lines.length + PAGE_ROWS));
+}
+
+export function hasOlder({ slices, slicesRead }: Read): boolean {
+  return slicesRead < slices.length;
+}
+
+type Reader = Omit<ReadOptions, 'onRead'>;
+
+async function readNext(read: Read, reader: Reader): Promise<Read> {
+  const { search, slices, slicesRead, cursor } = read;
+  const slice = slices[slicesRead];
+  if (slice === undefined) return read;
+  const { lines, next, hint } = await readPage(search, { ...slice, rows: PAGE_ROWS, cursor }, reader);
+  return {
+    ...read,
+    lines: mergeLines(read.lines, lines),
+    slicesRead: next === undefined ? slicesRead + 1 : slicesRead,
+    cursor: next,
+    hint: hint ?? read.hint,
+  };
 }
 
 const NARROW = 4;
@@ -107,48 +80,46 @@ const NARROW = 4;
  * Reads a line and those after it, as far as they are one page: the service returns the newest lines of a range first, so this reads
  * shorter and shorter ranges, down to a microsecond.
  */
-async function readAfter(read: Read, { micros }: At, { signal }: Pick<ReadOptions, 'signal'>): Promise<Read> {
-  const { source } = read;
-  const lengthMicros = Math.round(source.untilMs * 1_000) - micros;
+async function readAfter(read: Read, micros: number, reader: Reader): Promise<Read> {
+  const { search } = read;
+  const lengthMicros = Math.round(search.untilMs * 1_000) - micros;
   for (let length = lengthMicros; ; length = Math.max(1, Math.floor(length / NARROW))) {
     const bounds = { fromMs: micros / 1_000, untilMs: (micros + length) / 1_000 };
-    const { lines, next } = await source.readPage(bounds, { rows: NEXT_ROWS, cursor: undefined, signal });
+    const { lines, next } = await readPage(search, { ...bounds, rows: ROWS_MAX }, reader);
     if (next === undefined || length === 1) return { ...read, lines, hasNewer: length < lengthMicros };
   }
 }
 
-/** Reads the lines since one was the newest, at most `LINES_MAX`. @throws ApiError */
+const CATCH_UP_MS = 60_000;
+
+/** Reads the lines that came since one was the newest, at most `LINES_MAX`; without one, those of the last minute. @throws ApiError */
 export async function readSince(
-  { tail, readPage: read }: LineSource,
+  search: Search,
   newest: Line | undefined,
-  signal: AbortSignal,
+  reader: Reader,
 ): Promise<readonly Line[]> {
-  const bounds = tail.since(newest);
+  const nowMs = Date.now();
+  const fromMs = newest === undefined ? nowMs - CATCH_UP_MS : Math.floor(newest.micros / 1000);
+  const bounds = { fromMs, untilMs: nowMs + CATCH_UP_MS }; // clocks of senders may be ahead
   let lines: readonly Line[] = [];
   let cursor: string | undefined;
   do {
-    const page = await read(bounds, { rows: NEXT_ROWS, cursor, signal });
+    const page = await readPage(search, { ...bounds, rows: ROWS_MAX, cursor }, reader);
     lines = mergeLines(lines, page.lines);
     cursor = page.lines.some(({ key }) => key === newest?.key) ? undefined : page.next;
   } while (cursor !== undefined && lines.length < LINES_MAX);
   return lines;
 }
 
-export function hasOlder({ slices, slicesRead }: Read): boolean {
-  return slicesRead < slices.length;
+interface Page extends Slice {
+  /** At most. */
+  readonly rows: number;
+  readonly cursor?: string | undefined;
 }
 
-/** @throws ApiError */
-async function readPage(read: Read, { signal }: Pick<ReadOptions, 'signal'>): Promise<Read> {
-  const { source, slices, slicesRead, cursor, limit: rows } = read;
-  const slice = slices[slicesRead];
-  if (slice === undefined) return read;
-  const { lines, next, hint } = await source.readPage(slice, { rows, cursor, signal });
-  return {
-    ...read,
-    lines: mergeLines(read.lines, lines),
-    slicesRead: next === undefined ? read.slicesRead + 1 : read.slicesRead,
-    cursor: next,
-    hint: hint ?? read.hint,
-  };
+/** Reads lines within bounds, newest first; `next` continues there. @throws ApiError */
+async function readPage(search: Search, { rows, cursor = '', ...bounds }: Page, { client, signal }: Reader) {
+  const raw = await client.callRaw(searchPath(search, bounds, { limit: String(rows), cursor }), { signal });
+  const { rows: found, next } = toAnswer(raw);
+  return { lines: found.map(toLine), next, hint: raw.headers.get('x-tailrace-hint') ?? undefined };
 }

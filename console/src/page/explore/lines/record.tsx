@@ -6,39 +6,23 @@ import { formatCount } from '../../../format/number.ts';
 import { fromMicros } from '../../../format/time.ts';
 import { CopyButton } from '../../../ui/button.tsx';
 import { Code } from '../../../ui/code.tsx';
-import { Menu, type MenuItem } from '../../../ui/overlay/menu.tsx';
+import { Menu } from '../../../ui/overlay/menu.tsx';
 import { Segmented } from '../../../ui/tabs.tsx';
+import { explorePath } from '../address.ts';
+import { useExploring } from '../exploring.ts';
+import { linksOf, pathAround, pathOfTrace } from '../paths.ts';
 import {
   ATTRIBUTES_MAX,
   type Attribute,
   attributesOf,
   exclude,
+  formatAt,
   formatValue,
   type Line,
   termOf,
 } from './line.ts';
 
-/** What can be done with a line and its values. */
-export interface LineActions {
-  readonly columns: readonly string[];
-  readonly onFilter: (term: string) => void;
-  readonly onColumn: (field: string) => void;
-  /** The path of the page that shows a line among those around it. */
-  readonly pathAround: (line: Line) => string;
-  /** Called before that page is opened. */
-  readonly onAround: (line: Line) => void;
-  /** The path of the page with all events of the trace that a field of a line names; undefined if it names none. */
-  readonly pathOfTrace: (line: Line, field: string) => string | undefined;
-  /** Pages elsewhere about a value of a line. */
-  readonly linksOf: (line: Line, field: string) => readonly LinesLink[];
-}
-
-export interface LinesLink {
-  readonly label: string;
-  readonly url: string;
-}
-
-interface RecordProps extends LineActions {
+interface RecordProps {
   readonly id: string;
   readonly line: Line;
 }
@@ -49,14 +33,18 @@ const VIEWS = [
 ] as const;
 
 /** Everything of a line; each value has a menu. */
-export function Record({ id, line, ...actions }: RecordProps) {
+export function Record({ id, line }: RecordProps) {
+  const { address } = useExploring();
+  const [, navigate] = useLocation();
   const [view, setView] = useState<'fields' | 'json'>('fields');
-  const around = actions.pathAround(line);
+  const around = pathAround(address, line);
+  // The way back leads to the line.
+  const onAround = () => navigate(explorePath({ ...address, at: formatAt(line) }), { replace: true });
   return (
     <div className="record" id={id}>
       <div className="record-bar">
         <Segmented label="Show the event as" options={VIEWS} selected={view} onSelect={setView} />
-        <Link href={around} className="button is-quiet" onClick={() => actions.onAround(line)}>
+        <Link href={around} className="button is-quiet" onClick={onAround}>
           Around this line
         </Link>
         <CopyButton text={`${location.origin}${around}`} label="Copy link to this line" />
@@ -65,7 +53,7 @@ export function Record({ id, line, ...actions }: RecordProps) {
       {view === 'json' ? (
         <Code text={formatJson(line.row)} label="The event as JSON" />
       ) : (
-        <Fields line={line} {...actions} />
+        <Fields line={line} />
       )}
     </div>
   );
@@ -75,9 +63,8 @@ interface Chosen extends Attribute {
   readonly anchor: HTMLElement;
 }
 
-function Fields({ line, ...actions }: LineActions & { readonly line: Line }) {
+function Fields({ line }: Pick<RecordProps, 'line'>) {
   const [chosen, setChosen] = useState<Chosen>();
-  const [, navigate] = useLocation();
   const attributes = useMemo(() => toAttributes(line), [line]);
   const shown = attributes.slice(0, ATTRIBUTES_MAX);
   return (
@@ -102,14 +89,7 @@ function Fields({ line, ...actions }: LineActions & { readonly line: Line }) {
       {shown.length < attributes.length && (
         <p className="small muted">The first {formatCount(shown.length)} fields; JSON has all.</p>
       )}
-      {chosen !== undefined && (
-        <Menu
-          label={chosen.field}
-          anchor={chosen.anchor}
-          items={itemsOf(line, chosen, { ...actions, onGo: navigate })}
-          onClose={() => setChosen(undefined)}
-        />
-      )}
+      {chosen !== undefined && <ValueMenu {...{ line, chosen }} onClose={() => setChosen(undefined)} />}
     </>
   );
 }
@@ -120,37 +100,34 @@ function toAttributes(line: Line): Attribute[] {
   return [...columns, ...attributesOf(metadata)];
 }
 
-interface ItemActions extends LineActions {
-  readonly onGo: (path: string) => void;
+interface ValueMenuProps {
+  readonly line: Line;
+  readonly chosen: Chosen;
+  readonly onClose: () => void;
 }
 
-function itemsOf(line: Line, { field, value }: Attribute, actions: ItemActions): MenuItem[] {
-  const { columns, onFilter, onColumn, onGo, linksOf, pathOfTrace } = actions;
-  const trace = pathOfTrace(line, field);
+function ValueMenu({ line, chosen: { field, value, anchor }, onClose }: ValueMenuProps) {
+  const { address, filter, toggleColumn, sources } = useExploring();
+  const [, navigate] = useLocation();
+  const trace = pathOfTrace(address, line, field);
   const term = termOf(field, value);
   const isWhole = typeof value === 'object' && value !== null;
-  return [
-    ...(field === 'timestamp'
-      ? []
-      : [
-          { label: isWhole ? 'Filter for events with it' : 'Filter for', onSelect: () => onFilter(term) },
-          { label: 'Exclude', onSelect: () => onFilter(exclude(term)) },
-        ]),
-    ...(SHOWN.includes(field)
-      ? []
-      : [
-          {
-            label: columns.includes(field) ? 'Remove column' : 'Add as column',
-            onSelect: () => onColumn(field),
-          },
-        ]),
-    ...(trace === undefined ? [] : [{ label: 'All events of this trace', onSelect: () => onGo(trace) }]),
-    ...linksOf(line, field).map(({ label, url }) => ({
+  const filters = [
+    { label: isWhole ? 'Filter for events with it' : 'Filter for', onSelect: () => filter(term) },
+    { label: 'Exclude', onSelect: () => filter(exclude(term)) },
+  ];
+  const column = address.columns.includes(field) ? 'Remove column' : 'Add as column';
+  const items = [
+    ...(field === 'timestamp' ? [] : filters),
+    ...(SHOWN.includes(field) ? [] : [{ label: column, onSelect: () => toggleColumn(field) }]),
+    ...(trace === undefined ? [] : [{ label: 'All events of this trace', onSelect: () => navigate(trace) }]),
+    ...linksOf(sources, line, field).map(({ label, url }) => ({
       label: `${label} ↗`,
       onSelect: () => void open(url, '_blank', 'noopener,noreferrer'),
     })),
     { label: 'Copy', onSelect: () => void navigator.clipboard.writeText(toText(field, value)) },
   ];
+  return <Menu label={field} {...{ anchor, items, onClose }} />;
 }
 
 /** Columns that each line has. */

@@ -1,32 +1,18 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useClient } from '../../../api/client.ts';
+import { hasSameEvents, type Search } from '../search/search.ts';
 import { type Line, mergeLines } from './line.ts';
-import { createRead, hasOlder, type LineSource, lengthen, type Read, readOlder } from './read.ts';
-import { isRefused, useWork, type WorkState } from './use-work.tsx';
+import { createRead, hasOlder, type Read, readOlder } from './read.ts';
+import { isRefused, useWork } from './use-work.tsx';
 
-export interface Lines extends Pick<Read, 'source' | 'lines' | 'hint' | 'hasNewer'> {
-  readonly state: WorkState;
-  /** Whether the lines are those of the source before, which stay until the new one has an answer. */
-  readonly isOld: boolean;
-  /** Whether there may be older lines than those read. */
-  readonly hasMore: boolean;
-  readonly slices: number;
-  readonly slicesRead: number;
-  /** All lines since then are read, ms since the epoch. */
-  readonly backToMs: number;
-  /** Reads the next page, or continues after a stop or a failure. */
-  readonly more: () => void;
-  readonly stop: () => void;
-  /** Adds newer lines, in any order. */
-  readonly add: (lines: readonly Line[]) => void;
-}
+export type Lines = ReturnType<typeof useLines>;
 
-/** Reads the lines of a source page by page, newest first. @param at of a line: reads from it on */
-export function useLines(source: LineSource, at: string): Lines {
+/** Reads the lines of a search page by page, newest first. @param at of a line: reads from it on */
+export function useLines(search: Search, at: string) {
+  const client = useClient();
   const { state, start, stop } = useWork();
-  const empty = useMemo(() => createRead(source, at), [source, at]);
+  const empty = useMemo(() => createRead(search, at), [search, at]);
   const [read, setRead] = useState<Read>(empty);
-  const current = useRef(read);
-  current.current = read;
 
   const readOn = useCallback(
     (from: Read) =>
@@ -34,26 +20,35 @@ export function useLines(source: LineSource, at: string): Lines {
         const onRead = (next: Read) => {
           if (!signal.aborted) setRead((before) => withAdded(next, before));
         };
-        await readOlder(from, { signal, onRead });
+        await readOlder(from, { client, signal, onRead });
       }),
-    [start],
+    [client, start],
   );
   useEffect(() => readOn(empty), [empty, readOn]);
 
-  const isOld = read.source !== source;
+  const isOld = read.search !== search;
   // A refresh that fails loses no lines.
-  const isKept = state.kind === 'failed' && !isRefused(state) && read.source.events === source.events;
+  const isKept = state.kind === 'failed' && !isRefused(state) && hasSameEvents(read.search, search);
   // Of a search that was stopped before its first answer there are no lines.
   const shown = isOld && state.kind !== 'running' && !isKept ? empty : read;
-  const { lines, slices, slicesRead, hint, hasNewer } = shown;
+  const { slices, slicesRead } = shown;
   return {
-    ...{ source: shown.source, state, stop, lines, hint, isOld, slicesRead, hasNewer },
+    ...shown,
+    state,
+    stop,
+    /** Whether the lines are those of the search before, which stay until the new one has an answer. */
+    isOld,
+    /** Whether there may be older lines than those read. */
     hasMore: hasOlder(shown),
     slices: slices.length,
-    backToMs: slices[slicesRead - 1]?.fromMs ?? source.untilMs,
-    more: () => readOn(isOld ? empty : lengthen(current.current)),
+    /** All lines since then are read, ms since the epoch. */
+    backToMs: slices[slicesRead - 1]?.fromMs ?? search.untilMs,
+    /** Reads the next page, or continues after a stop or a failure. */
+    more: () => readOn(isOld ? empty : read),
+    /** Adds newer lines, in any order. */
     add: useCallback(
-      (found) => setRead((before) => ({ ...before, lines: mergeLines(before.lines, found) })),
+      (found: readonly Line[]) =>
+        setRead((before) => ({ ...before, lines: mergeLines(before.lines, found) })),
       [],
     ),
   };
@@ -61,5 +56,5 @@ export function useLines(source: LineSource, at: string): Lines {
 
 /** A live tail adds lines while a page is read. */
 function withAdded(read: Read, before: Read): Read {
-  return before.source === read.source ? { ...read, lines: mergeLines(before.lines, read.lines) } : read;
+  return before.search === read.search ? { ...read, lines: mergeLines(before.lines, read.lines) } : read;
 }

@@ -15,23 +15,14 @@ export function isRefused(state: WorkState): boolean {
   return state.kind === 'failed' && [400, 403, 404].includes(state.error.status);
 }
 
-interface Work {
-  readonly state: WorkState;
-  /** Stops what runs, and starts other work. */
-  readonly start: (work: (signal: AbortSignal) => Promise<void>) => void;
-  /** Aborts the request in flight, which ends its query in the engine. */
-  readonly stop: () => void;
-  /** Stops it as if there were no work. */
-  readonly reset: () => void;
-}
-
 /**
  * Work of several requests, of which one runs at a time. It is not in the cache: what a stop leaves is a part of an answer, and a way
  * to go on.
  */
-export function useWork(): Work {
+export function useWork() {
   const [state, setState] = useState<WorkState>({ kind: 'idle' });
   const running = useRef<AbortController>(undefined);
+  /** Stops what runs, and starts other work. */
   const start = useCallback((work: (signal: AbortSignal) => Promise<void>) => {
     running.current?.abort();
     const controller = new AbortController();
@@ -51,10 +42,12 @@ export function useWork(): Work {
           });
       });
   }, []);
+  /** Aborts the request in flight, which ends its query in the engine. */
   const stop = useCallback(() => {
     running.current?.abort();
     setState((before) => (before.kind === 'running' ? { kind: 'stopped' } : before));
   }, []);
+  /** Stops it as if there were no work. */
   const reset = useCallback(() => {
     running.current?.abort();
     setState({ kind: 'idle' });

@@ -1,19 +1,14 @@
-import { toAnswer } from '../../../api/answer.ts';
-import type { ApiError, Client } from '../../../api/client.ts';
+import type { ApiError } from '../../../api/client.ts';
 import { resolveRange, type TimeRange } from '../../../format/range.ts';
 import { fromMicros } from '../../../format/time.ts';
 import type { ExploreAddress } from '../address.ts';
-import { toLine } from '../lines/line.ts';
-import type { LineSource, LineTail } from '../lines/read.ts';
-import { ceilTo, chooseWidthMs, floorTo, planSlices } from './slice.ts';
+import { ceilTo, chooseWidthMs, floorTo, type Slice } from './slice.ts';
 
 /** A search of fixed bounds: `from` inclusive, `until` exclusive, ms since the epoch. NaN for texts that are not instants. */
-export interface Search {
+export interface Search extends Slice {
   readonly q: string;
   readonly source: readonly string[];
   readonly project: string;
-  readonly fromMs: number;
-  readonly untilMs: number;
   /** The present: there are no later events yet. */
   readonly nowMs: number;
   /** Width of a time bucket. Buckets begin at multiples of it in a zone with this offset. */
@@ -62,12 +57,16 @@ export function faultOf(error: ApiError | undefined): ApiError['errors'][number]
 
 /** Returns the part of an address that always shows the events of a search up to an instant. */
 export function toFixed({ fromMs, untilMs }: Search, endMs: number): Partial<ExploreAddress> {
-  const end = Math.max(fromMs + 1, Math.min(untilMs, endMs));
-  return { range: undefined, from: toIso(fromMs), until: toIso(end), live: false };
+  return { ...toRange(fromMs, Math.max(fromMs + 1, Math.min(untilMs, endMs))), live: false };
+}
+
+/** The part of an address that is the range between two instants. */
+export function toRange(fromMs: number, untilMs: number) {
+  return { range: undefined, from: toIso(fromMs), until: toIso(untilMs) };
 }
 
 /** The instants that the service distinguishes: 1900 to June 2255. A slice beyond them would have no length there. */
-function clamp({ fromMs, untilMs }: Bounds): Bounds {
+function clamp({ fromMs, untilMs }: Slice): Slice {
   return { fromMs: Math.max(fromMs, EARLIEST_MS), untilMs: Math.min(untilMs, LATEST_MS) };
 }
 
@@ -79,12 +78,6 @@ export function hasSameEvents(a: Search, b: Search): boolean {
   return a.q === b.q && a.project === b.project && a.source.join() === b.source.join();
 }
 
-/** Parses an instant to ms; fractions are microseconds. */
-interface Bounds {
-  readonly fromMs: number;
-  readonly untilMs: number;
-}
-
 /** The path of the API for a part of the answer within bounds; without them, of everything. */
 export function searchPath(...of: Parameters<typeof searchParameters>): string {
   const fields = Object.entries(searchParameters(...of));
@@ -94,7 +87,7 @@ export function searchPath(...of: Parameters<typeof searchParameters>): string {
 /** The parameters of that path; empty ones are not sent. */
 export function searchParameters(
   { q, source, project }: Pick<Search, 'q' | 'source' | 'project'>,
-  bounds: Bounds | undefined,
+  bounds: Slice | undefined,
   more: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   return {
@@ -112,41 +105,6 @@ function toIso(ms: number): string {
   const date = new Date(Math.floor(ms));
   if (Number.isNaN(date.getTime())) return String(ms);
   return Number.isInteger(ms) ? date.toISOString() : fromMicros(Math.round(ms * 1_000));
-}
-
-/** The lines that a search finds. */
-export function createSearchSource(client: Client, search: Search, tail: LineTail): LineSource {
-  return {
-    fromMs: search.fromMs,
-    untilMs: search.untilMs,
-    events: JSON.stringify([search.q, search.project, search.source]),
-    tail,
-    planSlices: (untilMs) => planSlices({ ...search, untilMs }),
-    async readPage(bounds, { rows, cursor, signal }) {
-      const more = { limit: String(rows), ...(cursor !== undefined && { cursor }) };
-      const raw = await client.callRaw(searchPath(search, bounds, more), { signal });
-      const answer = toAnswer(raw);
-      return {
-        lines: answer.rows.map(toLine),
-        next: answer.next,
-        hint: raw.headers.get('x-tailrace-hint') ?? undefined,
-      };
-    },
-  };
-}
-
-const CATCH_UP_MS = 60_000;
-
-/** The live tail of a search, whatever its range. */
-export function createSearchTail(asked: Pick<Search, 'q' | 'source' | 'project'>): LineTail {
-  return {
-    path: searchPath(asked, undefined, {}),
-    since(newest) {
-      const nowMs = Date.now();
-      const fromMs = newest === undefined ? nowMs - CATCH_UP_MS : Math.floor(newest.micros / 1000);
-      return { fromMs, untilMs: nowMs + CATCH_UP_MS }; // clocks of senders may be ahead
-    },
-  };
 }
 
 /** The same search in the range of the same length that ends where this one begins. */

@@ -1,4 +1,8 @@
-import type { Slice } from '../lines/line.ts';
+/** A part of a range: `from` inclusive, `until` exclusive, ms since the epoch; fractions are microseconds. */
+export interface Slice {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
 
 interface Grid extends Slice {
   readonly widthMs: number;

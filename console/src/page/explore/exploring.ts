@@ -1,0 +1,109 @@
+import { createContext, use, useCallback, useEffect, useMemo, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { useClient } from '../../api/client.ts';
+import { offsetOf } from '../../format/time-axis.ts';
+import { useZone } from '../../preference.ts';
+import { type ExploreAddress, explorePath, readAddress } from './address.ts';
+import { useFields } from './fields.ts';
+import { useHistogram } from './histogram/use-histogram.ts';
+import { addTerm } from './lines/line.ts';
+import { useLines } from './lines/use-lines.ts';
+import { isRefused } from './lines/use-work.tsx';
+import { resolveSearch, type Search } from './search/search.ts';
+
+/** What the parts of the page share: the address, what is read for it, and what changes it. */
+export type Exploring = ReturnType<typeof useAddressedSearch>;
+
+export const ExploringContext = createContext<Exploring | undefined>(undefined);
+
+export function useExploring(): Exploring {
+  const exploring = use(ExploringContext);
+  if (exploring === undefined) throw new Error('not within the page of Explore');
+  return exploring;
+}
+
+/** Reads the lines and counts of the page's address. */
+export function useAddressedSearch() {
+  const [{ address, unread }, change] = useAddress();
+  const { by, top, measure, live, at, columns } = address;
+  const [round, setRound] = useState(0);
+  const search = useSearchOf(address, round);
+  const counted = useSearchOf(address, round + useLiveRound(live));
+  const lines = useLines(search, at);
+  // The newest page of lines comes before the counts. A search that is rejected has none.
+  const isReady = !isRefused(lines.state) && (!lines.isOld || lines.state.kind === 'failed');
+  const chart = useMemo(() => ({ by, top, measure }), [by, top, measure]);
+  const histogram = useHistogram(counted, chart, isReady);
+  return {
+    ...{ address, unread, change, search, lines, histogram },
+    ...useFields(search, lines.lines),
+    refresh: () => setRound((before) => before + 1),
+    /** Searches for events that match a term, too. */
+    filter: (term: string) => change({ q: addTerm(address.q, term) }),
+    toggleColumn: (field: string) =>
+      change({
+        columns: columns.includes(field) ? columns.filter((one) => one !== field) : [...columns, field],
+      }),
+  };
+}
+
+/** The members that make another search: it adds a history entry, so the back button returns to the previous one. */
+const SEARCHED: readonly (keyof ExploreAddress)[] = [
+  'q',
+  'source',
+  'project',
+  'range',
+  'from',
+  'until',
+  'at',
+];
+
+/** The address of the page, and a function that changes it. A line to mark belongs to one search: another one has none. */
+function useAddress() {
+  const search = useSearch();
+  const [, navigate] = useLocation();
+  const pinned = useClient().self.pins['project'];
+  const read = useMemo(() => readAddress(search), [search]);
+  const { address } = read;
+  const change = useCallback(
+    (part: Partial<ExploreAddress>) => {
+      const isOther = SEARCHED.some((name) => name in part);
+      navigate(explorePath({ ...address, ...(isOther && { at: '' }), ...part }), { replace: !isOther });
+    },
+    [address, navigate],
+  );
+  const shown = useMemo(
+    () => ({ ...read, address: { ...address, project: pinned ?? address.project } }),
+    [read, address, pinned],
+  );
+  return [shown, change] as const;
+}
+
+const LIVE_COUNT_MS = 10_000;
+
+/** A number that grows while the page is live and seen. */
+function useLiveRound(live: boolean): number {
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    if (!live) return;
+    const timer = setInterval(() => {
+      if (!document.hidden) setRound((before) => before + 1);
+    }, LIVE_COUNT_MS);
+    return () => clearInterval(timer);
+  }, [live]);
+  return round;
+}
+
+/** The search of an address. Another `round` resolves a range that ends now anew. */
+function useSearchOf(address: ExploreAddress, round: number): Search {
+  const zone = useZone();
+  const { q, project, range, from, until } = address;
+  const names = address.source.join(',');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `round` is how the same is searched again
+  return useMemo(() => {
+    const nowMs = Date.now();
+    const offsetMs = offsetOf(zone)(nowMs / 1000) * 1_000;
+    const source = names === '' ? [] : names.split(',');
+    return resolveSearch({ q, source, project, range, from, until }, nowMs, offsetMs);
+  }, [q, names, project, range, from, until, zone, round]);
+}
