@@ -201,7 +201,7 @@ function createSeals(secret: Uint8Array) {
     createHmac('sha256', secret).update(name).update(content).digest(); // names have one length
   return {
     /** @returns `undefined` for an answer that is too large to be shared */
-    async seal(name: string, { body, stream, format, ...head }: Answer): Promise<Buffer | undefined> {
+    async seal(name: string, { body, format, ...head }: Answer): Promise<Buffer | undefined> {
       if (body.length > BODY_BYTES_MAX) return undefined;
       const content = await promisify(zstdCompress)(
         Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]),

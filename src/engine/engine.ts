@@ -1,19 +1,9 @@
-import type { Readable } from 'node:stream';
 import type { SqlText, Values } from '../sql/sql.ts';
 import type { BlockColumn } from './row-block.ts';
-
-/** The bytes of a complete answer, on their way from the engine. They fail only if the engine ends meanwhile. */
-export interface AnswerStream {
-  readonly readable: Readable;
-  /** Bytes. */
-  readonly length: number;
-}
 
 /** Bytes in the requested format. */
 export interface QueryResult {
   readonly bytes: Buffer;
-  /** The bytes instead of `bytes`, if `streams` allows it. */
-  readonly stream?: AnswerStream | undefined;
   /** Rows of the answer, as the engine counted them; `undefined` for row formats on a server, which streams those. */
   readonly rows: number | undefined;
   /** Time inside the engine, without the wait for a reader. */
@@ -50,11 +40,6 @@ export interface QueueOptions {
 
 export interface QueryOptions extends QueueOptions {
   readonly format: RowFormat | FileFormat | ReportFormat;
-  /**
-   * Whether a large answer may be returned as a stream, as soon as it has been computed. Default: false. A server's
-   * answer never is.
-   */
-  readonly streams?: boolean | undefined;
   /** Endpoint and request, for the engine's query log. */
   readonly origin?: string | undefined;
   /**

@@ -125,7 +125,9 @@ export function createRollupBuilder(options: RollupBuilderOptions) {
     if (next === undefined) return;
     building = next.projection;
     report(next, 'started');
-    if (!(await isRunning(engine, next))) await materialize(engine, next);
+    if (await isRunning(engine, next)) return;
+    const what = sql`MATERIALIZE PROJECTION ${identifier(next.projection)} SETTINGS mutations_sync = 0`;
+    await engine.command(alterTable(next.source, engine.cluster, what));
   }
 
   async function dropOld(): Promise<void> {
@@ -209,11 +211,6 @@ async function isRunning(engine: Engine, { source, projection }: TableProgress):
        AND position(command, ${`MATERIALIZE PROJECTION ${projection}`}) > 0`,
   );
   return rows.length > 0;
-}
-
-async function materialize(engine: Engine, { source, projection }: TableProgress): Promise<void> {
-  const what = sql`MATERIALIZE PROJECTION ${identifier(projection)} SETTINGS mutations_sync = 0`;
-  await engine.command(alterTable(source, engine.cluster, what));
 }
 
 /** Drops a projection; parts are rewritten without it in the background. */

@@ -233,9 +233,6 @@ function readStoreFile(dataDir: string): StoreFile | undefined {
 // of its layout.
 const MARK = /\s*\[tailrace store (\d+)\]$/;
 
-/** Table → its comment. */
-type Comments = ReadonlyMap<string, string>;
-
 /**
  * Checks the versions of a server's tables; one without a mark was being created when its process ended. Call it before
  * `applySchema`.
@@ -255,16 +252,13 @@ export async function markServerStore(engine: Engine, sources: readonly Source[]
   for (const source of sources) {
     const comment = comments.get(storedTable(source, engine.cluster));
     if (comment === undefined || parseMark(comment) === STORE_VERSION) continue;
-    await setComment(engine, source, withMark(comment));
+    const what = sql`MODIFY COMMENT ${withMark(comment)}`;
+    await engine.command(alterTable(source, engine.cluster, what));
   }
 }
 
-async function setComment(engine: Engine, source: Source, comment: string): Promise<void> {
-  await engine.command(alterTable(source, engine.cluster, sql`MODIFY COMMENT ${comment}`));
-}
-
-/** Reads the comments of tables with rows: views have other comments (schema.ts). */
-async function readComments(engine: Engine): Promise<Comments> {
+/** Reads the comments of tables with rows, by table: views have other comments (schema.ts). */
+async function readComments(engine: Engine): Promise<ReadonlyMap<string, string>> {
   const rows = await engine.inspect(
     "SELECT name, comment FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'",
   );

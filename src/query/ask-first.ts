@@ -143,7 +143,7 @@ export function createTypedFirst(run: Run): Run {
     const key = keyOf(question);
     if (!isTried(key)) return await run(question, options);
     try {
-      const answer = await run({ ...question, endpoint: typed }, { ...options, streams: false });
+      const answer = await run({ ...question, endpoint: typed }, options);
       misses.delete(key);
       return answer;
     } catch (error) {
@@ -155,9 +155,7 @@ export function createTypedFirst(run: Run): Run {
 
   return async (question, options = {}) => {
     const { typedFirst, pages } = question.endpoint;
-    // What has been sent cannot be taken back.
-    const mayStream = options.streams === true && question.format.framing === undefined;
-    if (typedFirst === undefined || pages !== undefined || mayStream) return await run(question, options);
+    if (typedFirst === undefined || pages !== undefined) return await run(question, options);
     return await runBoth(question, typedFirst, options);
   };
 }
@@ -184,7 +182,7 @@ export function createPrepared(run: Run, now: () => number): Run {
     let engineMs = 0;
     const ask: AskStep = async (step) => {
       const asked = { ...question, endpoint: { ...endpoint, ...step }, format: NDJSON_FORMAT };
-      const answer = await run(asked, { ...options, streams: false });
+      const answer = await run(asked, options);
       engineMs += answer.engineMs;
       await setImmediate(); // other requests have their turn before the rows are read
       return splitLines(answer.body).map((line) => JSON.parse(line.toString()));

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { FORMAT_PARAMETER } from '../definitions/parameter.ts';
-import type { AnswerStream, QueryOptions, QueryResult } from '../engine/engine.ts';
+import type { QueryOptions, QueryResult } from '../engine/engine.ts';
 import { invalidParameters, type RawParameters } from './parameters.ts';
 import { findPrometheusFault, writeSamples } from './prometheus.ts';
 
@@ -45,8 +45,6 @@ interface Lines {
 /** A body of rows. */
 export interface FramedRows {
   readonly body: Buffer;
-  /** The bytes of a large answer that only its caller gets, instead of `body`. */
-  readonly stream?: AnswerStream | undefined;
   readonly rows: number;
 }
 
@@ -159,9 +157,9 @@ export const LINE_END = Buffer.from('\n');
 /** The body of an answer: the engine's bytes themselves, or their lines in a frame. No row becomes an object. */
 export function frameAnswer(
   { framing, lines }: Format,
-  { bytes, stream, rows }: Pick<QueryResult, 'bytes' | 'stream' | 'rows'>,
+  { bytes, rows }: Pick<QueryResult, 'bytes' | 'rows'>,
 ): FramedRows {
-  if (framing === undefined) return { body: bytes, stream, rows: rows ?? countLines(bytes, lines?.comment) };
+  if (framing === undefined) return { body: bytes, rows: rows ?? countLines(bytes, lines?.comment) };
   return frameRows(framing, bytes);
 }
 

@@ -39,8 +39,7 @@ export interface Answer extends FramedRows {
 }
 
 /** How a query is run, and for whom. */
-export interface RunOptions
-  extends Pick<QueryOptions, 'signal' | 'lane' | 'onJoin' | 'streams' | 'isAuthors'> {
+export interface RunOptions extends Pick<QueryOptions, 'signal' | 'lane' | 'onJoin' | 'isAuthors'> {
   /** The request that asked first; work of the service itself has none. */
   readonly requestId?: string | undefined;
   /** `@now` of the query, ms since the epoch. Default: the present time. */
@@ -88,7 +87,7 @@ export function createRunner(engine: Engine, now: () => number): Run {
     return statement;
   }
 
-  return async (question, { from, requestId, streams, instantMs = now(), ...how } = {}) => {
+  return async (question, { from, requestId, instantMs = now(), ...how } = {}) => {
     const { endpoint, values, format } = question;
     const options = {
       ...how,
@@ -98,9 +97,7 @@ export function createRunner(engine: Engine, now: () => number): Run {
     const bound = { ...values, ...serviceValues(endpoint, values, { instantMs, from }) };
     const statement = statementOf(question, bound);
     try {
-      // A page has to be read to its last row before its head is sent.
-      const mayStream = streams === true && format.framing === undefined && !readsRows(endpoint);
-      const query = { format: statement.format, streams: mayStream, ...options };
+      const query = { format: statement.format, ...options };
       const result = await listed(await engine.query(statement.sql, bound, query), question);
       const framed = frameAnswer(format, result);
       const end = await findEnd(question, framed.rows, result.bytes);
@@ -111,11 +108,6 @@ export function createRunner(engine: Engine, now: () => number): Run {
       throw await nameBadPattern(error, question, check);
     }
   };
-}
-
-/** Whether the answer is read before it is sent. */
-function readsRows({ pages, repeatedColumns: records }: Endpoint): boolean {
-  return pages !== undefined || records.length > 0;
 }
 
 /** A result with lists instead of records, if it is JSON. */

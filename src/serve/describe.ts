@@ -1,17 +1,15 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { pipeline, type Readable } from 'node:stream';
 import { type CacheOutcome, COMPRESSED_SHARE_MAX, type Served, TEXT_BYTES_MAX } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { CURSOR_PARAMETER } from '../definitions/pages.ts';
-import type { AnswerStream } from '../engine/engine.ts';
 import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash.ts';
 import type { Cursors } from '../query/cursor.ts';
 import type { Position } from '../query/position.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer } from '../query/run.ts';
 import type { Head } from './admit.ts';
-import { COMPRESS, type Compressed, CREATE, type Encoding } from './resolve.ts';
+import { COMPRESS, type Compressed, type Encoding } from './resolve.ts';
 
 /** An answer in one Content-Encoding. */
 interface Representation {
@@ -29,8 +27,6 @@ export interface Described {
   readonly head: Head;
   /** The body, sent unless the request is a HEAD; `undefined`: none. */
   readonly representation: Representation | undefined;
-  /** The body of an answer that is a stream, instead of the representation. */
-  readonly stream?: Readable;
 }
 
 interface Exchange {
@@ -74,9 +70,7 @@ export function createDescribe(cursors: Cursors): Describe {
   }
 
   return (exchange, served) => {
-    const { answer } = served;
-    if (answer.stream !== undefined) return describeStream(exchange, served, answer.stream);
-    const representation = represent(answer, exchange.encoding);
+    const representation = represent(served.answer, exchange.encoding);
     if (!(representation instanceof Promise)) return describe(exchange, served, representation);
     return representation.then((ready) => describe(exchange, served, ready));
   };
@@ -89,18 +83,6 @@ export function createDescribe(cursors: Cursors): Describe {
  */
 export function isKnown({ 'if-none-match': known }: IncomingHttpHeaders, etag: string): boolean {
   return known === '*' || (known?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag) ?? false);
-}
-
-/** Describes an answer that is not cached: without an ETag, which would have to wait for the last byte. */
-function describeStream(exchange: Exchange, served: Served, { readable, length }: AnswerStream): Described {
-  const { encoding } = exchange;
-  const head = describeAnswer(exchange, served);
-  describeBody(head, exchange, served);
-  const isPlain = encoding === 'identity' || !served.answer.format.isCompressible;
-  if (isPlain) head.push('content-length', String(length));
-  else head.push('content-encoding', encoding);
-  const stream = isPlain ? readable : pipeline(readable, CREATE[encoding](), () => {}); // errors are those of the stream
-  return { status: 200, head, representation: undefined, stream };
 }
 
 /** Returns the headers of every answer, including 304. */

@@ -1,15 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Transform } from 'node:stream';
 import { promisify } from 'node:util';
-import {
-  brotliCompress,
-  constants,
-  createBrotliCompress,
-  createGzip,
-  createZstdCompress,
-  gzip,
-  zstdCompress,
-} from 'node:zlib';
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { CacheDirectives } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
@@ -220,13 +211,6 @@ export type Compressed = Exclude<Encoding, 'identity'>;
 
 // The default, 11, takes a hundred times as long for a few percent.
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
-
-/** Creates the transform that compresses a stream. */
-export const CREATE: Readonly<Record<Compressed, () => Transform>> = {
-  gzip: () => createGzip(),
-  br: () => createBrotliCompress(BROTLI),
-  zstd: () => createZstdCompress(),
-};
 
 /** Compresses a whole body. */
 export const COMPRESS: Readonly<Record<Compressed, (body: Buffer) => Promise<Buffer>>> = {

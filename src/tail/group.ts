@@ -62,7 +62,8 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
   const cursorOf = cursors.createWriter(question.endpoint, question.values);
   const closing = new AbortController();
   const turn = () => ({ signal: closing.signal, lane: nextLane() });
-  const { onJoin, join } = createJoins();
+  const joins: ((lane: string) => void)[] = [];
+  const onJoin = (listener: (lane: string) => void) => void joins.push(listener);
   const seesEveryWrite = parts.seesEveryWrite && pages.sources.every(isManaged);
   let version: WriteVersion = -1;
   let ticks = 0;
@@ -104,7 +105,9 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
       version = before;
     },
     /** Adds a lane in which `start` may wait, so that no key waits for the turn of the first one. */
-    join,
+    join(lane: string): void {
+      for (const listener of joins) listener(lane);
+    },
     /** Returns the rows since the last tick; `undefined` if nothing was written. @throws the failure of the query */
     async tick(): Promise<News> {
       if (!hasChanged()) return undefined;
@@ -144,16 +147,6 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
 }
 
 type BoundedOptions = PageOptions & { readonly signal: AbortSignal };
-
-function createJoins() {
-  const listeners: ((lane: string) => void)[] = [];
-  return {
-    onJoin: (listener: (lane: string) => void) => void listeners.push(listener),
-    join(lane: string): void {
-      for (const listener of listeners) listener(lane);
-    },
-  };
-}
 
 /** Events, and the cursor of the last one. */
 export interface Encoded {

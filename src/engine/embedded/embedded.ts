@@ -98,11 +98,10 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     seesEveryWrite: true, // store-file.ts excludes every other process
     query: (sql, values, { format, signal, origin, lane, onJoin, ...rest }) =>
       gate.answer({ signal, ...rest }, async (deadline) => {
-        const { streams = false, sandboxed } = rest;
         const reader = await pool.acquire(deadline, { lane, onJoin });
-        const channel = sandboxed === undefined ? reader.stored : reader.sandboxed;
+        const channel = rest.sandboxed === undefined ? reader.stored : reader.sandboxed;
         const start = async () => {
-          const query = { sql: write(sql, values), format, origin, lane, streams, channel };
+          const query = { sql: write(sql, values), format, origin, lane, channel };
           return await running.start(query, deadline);
         };
         // The reader is released when the engine has ended the query, which after an abort is later than the response.
@@ -133,7 +132,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
 
 /** @throws TailraceError if the result is too large */
 function assertSize(result: QueryResult, bytesMax: number): QueryResult {
-  if ((result.stream ?? result.bytes).length > bytesMax) throw tooLarge(bytesMax);
+  if (result.bytes.length > bytesMax) throw tooLarge(bytesMax);
   return result;
 }
 

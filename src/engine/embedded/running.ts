@@ -12,7 +12,6 @@ import { CHANNEL } from './sessions.ts';
 /** One query as it is sent to the engine. */
 export interface RunningQuery extends Pick<QueryOptions, 'origin' | 'lane' | 'format'> {
   readonly sql: string;
-  readonly streams: boolean;
   /** Number of the channel that runs it, which runs only this query meanwhile. */
   readonly channel: number;
 }
@@ -68,7 +67,7 @@ export function createRunningQueries({ supervisor, timeoutMs, onSuspect }: Runni
     running.set(tag, sent);
     try {
       const text = Buffer.from(`${tag} ${query.sql}`);
-      return await process.ask(query.channel, { op: 'query', format: query.format }, text, query.streams);
+      return await process.ask(query.channel, { op: 'query', format: query.format }, text);
     } catch (error) {
       if (error instanceof EngineLostError) countEnd(process, error.end);
       throw error;

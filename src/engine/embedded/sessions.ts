@@ -180,7 +180,7 @@ export function describeSessions(
   const own = openWith({ ...FORMAT_SETTINGS, max_query_size: SQL_BYTES_MAX });
   return {
     env: options.env,
-    /** Describes the writer. It creates the database, so it is opened first. */
+    /** Describes the control session, which is opened first: it creates the database. */
     control: own,
     inspector: openWith({
       ...FORMAT_SETTINGS,

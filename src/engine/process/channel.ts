@@ -1,5 +1,4 @@
-import { type Duplex, Readable } from 'node:stream';
-import type { AnswerStream } from '../engine.ts';
+import type { Duplex } from 'node:stream';
 import type { BlockColumn } from '../row-block.ts';
 
 /**
@@ -55,16 +54,12 @@ export const FIRST_SOCKET = 3;
 export interface Frame<Head> {
   readonly head: Head;
   readonly payload: Buffer;
-  /** A large payload that is still arriving; `payload` is then empty. */
-  readonly stream?: AnswerStream;
 }
 
 // Before each message: the lengths of head and payload in bytes, each unsigned 32-bit little-endian.
 const LENGTHS_BYTES = 8;
 // Up to this size one copy is cheaper than a second chunk to send.
 const JOINED_BYTES_MAX = 16 * 1024;
-// Smaller payloads arrive at once.
-const STREAMED_BYTES_MIN = 1024 * 1024;
 // Far above any error message and any answer: they detect bytes that are not a length.
 const HEAD_BYTES_MAX = 64 * 1024 * 1024;
 const PAYLOAD_BYTES_MAX = 2 ** 31;
@@ -94,16 +89,12 @@ export function writeFrame(socket: Duplex, head: unknown, payload: Payload = EMP
  * Calls `onFrame` for each whole message. A payload is a copy, so it does not retain the socket's buffers.
  *
  * @param onFault called once if the bytes are not a message; nothing more is read then
- * @param streams whether a large payload is passed on as a stream. It buffers what has arrived until that is read: a
- *   slow reader does not block the socket
  */
 export function readFrames<Head>(
   socket: Duplex,
   onFrame: (frame: Frame<Head>) => void,
   onFault: (fault: Error) => void,
-  streams: () => boolean = () => false,
 ): void {
-  let arrival: ReturnType<typeof createArrival> | undefined;
   let lengths = Buffer.alloc(LENGTHS_BYTES);
   let head = EMPTY;
   let payload = EMPTY;
@@ -123,7 +114,6 @@ export function readFrames<Head>(
       return head;
     }
     if (target === head) {
-      if (payloadBytes >= STREAMED_BYTES_MIN && streams()) return startStream();
       payload = Buffer.allocUnsafe(payloadBytes);
       return payload;
     }
@@ -133,20 +123,8 @@ export function readFrames<Head>(
     return lengths;
   }
 
-  function startStream(): Buffer {
-    arrival = createArrival(payloadBytes);
-    lengths = Buffer.alloc(LENGTHS_BYTES);
-    onFrame({ head: JSON.parse(head.toString()) as Head, payload: EMPTY, stream: arrival.stream });
-    return lengths;
-  }
-
   function take(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; ) {
-      if (arrival !== undefined) {
-        at += arrival.push(chunk.subarray(at));
-        if (arrival.isComplete) arrival = undefined;
-        continue;
-      }
       const end = Math.min(chunk.length, at + target.length - filled);
       chunk.copy(target, filled, at, end);
       filled += end - at;
@@ -167,30 +145,6 @@ export function readFrames<Head>(
     }
   }
   socket.on('data', onData);
-  socket.once('close', () => arrival?.end());
-}
-
-/** Creates a stream for a payload of `length` bytes. */
-function createArrival(length: number) {
-  const readable = new Readable({ read() {} });
-  readable.on('error', () => {}); // its reader, if there is one, has its own listener
-  let arrived = 0;
-  return {
-    stream: { readable, length },
-    get isComplete() {
-      return arrived === length;
-    },
-    /** @returns how many bytes of the chunk belong to the payload */
-    push(chunk: Buffer): number {
-      const part = chunk.subarray(0, length - arrived);
-      arrived += part.length;
-      readable.push(part);
-      if (arrived === length) readable.push(null);
-      return part.length;
-    },
-    /** Fails the stream: the rest will not arrive. */
-    end: () => readable.destroy(new Error('the engine process ended before its answer was sent')),
-  };
 }
 
 /** The engine's own error of a failed statement. */
@@ -230,14 +184,11 @@ export interface EngineAnswer {
   readonly elapsedMs: number;
   readonly coreMs: number;
   readonly rows: number;
-  /** Has the bytes of a large answer, if `ask` allows it. */
-  readonly stream?: AnswerStream | undefined;
 }
 
 interface Waiting {
   readonly resolve: (answer: EngineAnswer) => void;
   readonly reject: (error: Error) => void;
-  readonly streams: boolean;
 }
 
 /** One session of the engine process. @param lost creates the error of requests that will get no reply */
@@ -247,14 +198,14 @@ export function createChannel(socket: Duplex, lost: () => EngineLostError) {
 
   // After a malformed message the stream is out of step, and its writer cannot be trusted.
   const onFault = (fault: Error) => socket.destroy(fault);
-  const onReply = ({ head, payload, stream }: Frame<EngineReply | null>) => {
+  const onReply = ({ head, payload }: Frame<EngineReply | null>) => {
     if (head?.state === 'done') {
       const { elapsedMs, coreMs, rows } = head;
-      waiting.shift()?.resolve({ bytes: payload, stream, elapsedMs, coreMs, rows });
+      waiting.shift()?.resolve({ bytes: payload, elapsedMs, coreMs, rows });
     } else if (head?.state === 'failed') waiting.shift()?.reject(new EngineError(head.message, head.code));
     else throw new Error('not a reply');
   };
-  readFrames<EngineReply | null>(socket, onReply, onFault, () => waiting[0]?.streams === true);
+  readFrames<EngineReply | null>(socket, onReply, onFault);
   socket.on('error', () => {}); // 'close' follows
   socket.on('close', () => {
     ended = true;
@@ -265,13 +216,12 @@ export function createChannel(socket: Duplex, lost: () => EngineLostError) {
     /**
      * One request after another: a later one waits for those before it.
      *
-     * @param streams whether a large answer may have a `stream`: then it resolves as soon as the engine has computed it
      * @throws EngineError with the engine's own message; EngineLostError when the process ends first
      */
-    async ask(request: EngineRequest, payload?: Payload, streams = false): Promise<EngineAnswer> {
+    async ask(request: EngineRequest, payload?: Payload): Promise<EngineAnswer> {
       if (ended) throw lost();
       const { promise, resolve, reject } = Promise.withResolvers<EngineAnswer>();
-      waiting.push({ resolve, reject, streams });
+      waiting.push({ resolve, reject });
       writeFrame(socket, request, payload);
       return await promise;
     },

@@ -20,7 +20,7 @@ import {
 export interface EngineProcess {
   readonly pid: number | undefined;
   /** Asks one of its sessions, by number; see `createChannel`. */
-  ask(channel: number, request: EngineRequest, payload?: Payload, streams?: boolean): Promise<EngineAnswer>;
+  ask(channel: number, request: EngineRequest, payload?: Payload): Promise<EngineAnswer>;
   /** Resolves with how it ended, such as `SIGKILL` or `exit code 1`. */
   readonly ended: Promise<string>;
   /** Ends it at once. Acknowledged inserts are on the disk. */
@@ -68,10 +68,10 @@ export function startEngineProcess(
   const channels = sockets.map((socket) => createChannel(socket, () => new EngineLostError(end)));
   return {
     pid: child.pid,
-    async ask(number, request, payload, streams) {
+    async ask(number, request, payload) {
       const channel = channels[number];
       if (channel === undefined) throw new EngineLostError(end, await ended);
-      return await channel.ask(request, payload, streams).catch(async (error) => {
+      return await channel.ask(request, payload).catch(async (error) => {
         if (!(error instanceof EngineLostError)) throw error;
         child.kill('SIGKILL'); // without this socket it serves no session
         // Its sockets close a moment before the process has ended.

@@ -95,13 +95,6 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
   };
 }
 
-interface ConnectOptions {
-  readonly address: ServerAddress;
-  readonly readers: number;
-  readonly limits: QueryLimits;
-  readonly cluster: string;
-}
-
 type Account = NonNullable<ServerAddress['sandbox']>;
 
 // Besides queries: KILL statements.
@@ -114,7 +107,7 @@ const OWNER_CONNECTIONS_MAX = 10;
  *
  * @throws InputError, TailraceError as src/engine/server/start.ts; nothing stays open then
  */
-async function connect({ address, readers, limits, cluster }: ConnectOptions) {
+async function connect({ address, readers, limits, cluster }: ServerOptions) {
   const { user, password } = address;
   const ofOwner = { user, password, connectionsMax: OWNER_CONNECTIONS_MAX, silenceMs: COMMAND_MS_MAX };
   // The database `system` exists before ours.
@@ -148,17 +141,6 @@ async function connect({ address, readers, limits, cluster }: ConnectOptions) {
   }
 }
 
-/** Watches whether a server can be reached, so that callers fail fast while it cannot. */
-interface ServerWatch {
-  readonly isUp: boolean;
-  /**
-   * Aborts when the server becomes unavailable, with the error for callers; it is aborted while the server is
-   * unavailable.
-   */
-  readonly signal: AbortSignal;
-  stop(): void;
-}
-
 interface WatchOptions {
   /** @throws if the server does not respond, or the signal aborts */
   readonly ping: (signal: AbortSignal) => Promise<void>;
@@ -175,10 +157,10 @@ const PING_MS_MAX = 1_000;
 const FAILURES_MAX = 3;
 
 /**
- * Pings a server until stopped. A server that rejects connections fails each query by itself; one behind a network that
+ * Pings a server until stopped, so that callers fail fast while it is unavailable. A server that rejects connections fails each query by itself; one behind a network that
  * drops packets would hold each query until its timeout, and then all that wait behind it.
  */
-function watchServer({ ping, pauseMs, onReach }: WatchOptions): ServerWatch {
+function watchServer({ ping, pauseMs, onReach }: WatchOptions) {
   let reach = new AbortController();
   let failures = 0;
   const stopped = new AbortController();
@@ -203,13 +185,14 @@ function watchServer({ ping, pauseMs, onReach }: WatchOptions): ServerWatch {
 
   const pinging = startTask({ name: 'ping', everyMs: pauseMs, run: probe });
   return {
-    get isUp() {
+    get isUp(): boolean {
       return !reach.signal.aborted;
     },
-    get signal() {
+    /** Aborted while the server is unavailable, with the error for callers. */
+    get signal(): AbortSignal {
       return reach.signal;
     },
-    stop() {
+    stop(): void {
       stopped.abort();
       void pinging.stop();
     },

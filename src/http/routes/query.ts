@@ -108,8 +108,7 @@ export async function sendAnswer(
 ): Promise<FastifyReply> {
   const { method, headers } = request;
   const served =
-    cached.find(question, directives) ??
-    (await cached.compute(question, { ...execution, ...directives, streams: true }));
+    cached.find(question, directives) ?? (await cached.compute(question, { ...execution, ...directives }));
   metrics.served(question.endpoint.name, served.outcome, served.answer.rows);
   request.detail = describeServed(served);
   const { sampledShare } = served.answer;
@@ -121,7 +120,7 @@ export async function sendAnswer(
   const exchange = { method, headers, vary, url: request.url, question, encoding, isAmbient };
   const described = await describe(exchange, served);
   addHead(reply.code(described.status), described.head);
-  return reply.send(described.stream ?? described.representation?.body);
+  return reply.send(described.representation?.body);
 }
 
 /** The share of the events that an answer has read, 0 to 1, if not all. */
