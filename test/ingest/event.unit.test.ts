@@ -217,14 +217,12 @@ describe('an event', () => {
 const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
 const LOGS = definitions.sources.find(({ name }) => name === 'logs') ?? SOURCE;
 
-// As pino writes its `name`, by itself, through pino-elasticsearch and through pino-logflare.
+// As pino-logflare sends them. A `name` may be the event's own, such as a customer's.
 test.each([
-  [{ name: 'pay', hostname: 'h1' }, 'pay'],
-  [{ name: 'pay', hostname: 'h1', service: 'shop' }, 'shop'],
-  [{ metadata: { name: 'pay', hostname: 'h1' } }, 'pay'],
-  [{ metadata: { name: 'pay', context: { host: 'h1' } } }, 'pay'],
-  [{ metadata: { name: 'pay', context: { host: 'h1', service: 'shop' } } }, 'shop'],
-])('in logs the name of a logger is the service if nothing else names it: %j', (event, service) => {
+  [{ metadata: { context: { host: 'h1', service: 'shop' } } }, 'shop'],
+  [{ service: 'pay', hostname: 'h1', metadata: { context: { service: 'shop' } } }, 'pay'],
+  [{ name: 'Ada', hostname: 'h1' }, null],
+])('in logs service and host are found: %j', (event, service) => {
   const { typed } = parseEvent({ text: JSON.stringify(event) }, LOGS, { now: NOW, project: '' });
   const stored = (name: string) => typed[LOGS.columns.findIndex((one) => one.name === name)];
   expect([stored('service'), stored('host')]).toEqual([service, 'h1']);
