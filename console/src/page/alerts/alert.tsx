@@ -8,7 +8,7 @@ import { queries, query, useRead } from '../../api/queries.ts';
 import { maySearch, mayUseWorkbench } from '../../api/right.ts';
 import { formatSeconds } from '../../format/number.ts';
 import { Button } from '../../ui/button.tsx';
-import { LinkedCharts } from '../../ui/chart/linked-charts.tsx';
+import { LinkCharts, LinkedChart } from '../../ui/chart/linked-charts.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { MissingPage } from '../../ui/page-head.tsx';
@@ -173,7 +173,7 @@ interface AlertChartProps {
 function AlertChart({ alert, endpoint }: AlertChartProps) {
   const shown = useMemo(() => {
     return {
-      charts: [toChart(alert, serviceNow(alert), endpoint && searchOf(alert, endpoint))],
+      chart: toChart(alert, serviceNow(alert), endpoint && searchOf(alert, endpoint)),
       ...(endpoint !== undefined && lineLinks(endpoint, valuesOf(alert))),
     };
   }, [alert, endpoint]);
@@ -185,7 +185,9 @@ function AlertChart({ alert, endpoint }: AlertChartProps) {
           started.
         </Empty>
       ) : (
-        <LinkedCharts {...shown} />
+        <LinkCharts>
+          <LinkedChart {...shown} />
+        </LinkCharts>
       )}
     </Panel>
   );

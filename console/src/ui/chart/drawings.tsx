@@ -138,7 +138,10 @@ function BarList({ title, bars }: BarListProps) {
             {note !== undefined && <span className="small tone-bad"> {note}</span>}
           </span>
           <span className="bar-track" aria-hidden="true">
-            <span className={`bar-fill is-${color}`} style={{ width: `${(Math.abs(value) / max) * 100}%` }} />
+            <span
+              className="bar-fill"
+              style={{ width: `${(Math.abs(value) / max) * 100}%`, background: `var(--${color})` }}
+            />
           </span>
         </li>
       ))}
