@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect } from 'react';
 import type { ApiError } from '../api/client.ts';
-import { Empty, ErrorNote } from './note.tsx';
+import { Empty, Reading } from './note.tsx';
 
 interface PageHeadProps {
   readonly title: string;
@@ -32,9 +32,7 @@ export function MissingPage(props: MissingPageProps) {
   return (
     <>
       <PageHead title={title} />
-      {isUnknown && <Empty title={unknown}>{children}</Empty>}
-      {!isUnknown && error !== undefined && <ErrorNote error={error} />}
-      {!isUnknown && error === undefined && <p className="muted">Reading…</p>}
+      {isUnknown ? <Empty title={unknown}>{children}</Empty> : <Reading error={error} />}
     </>
   );
 }

@@ -7,6 +7,7 @@ import { queries, useRead } from '../../api/queries.ts';
 import { ownMember } from '../../format/own.ts';
 import { LinkCharts } from '../../ui/chart/linked-charts.tsx';
 import { Form } from '../../ui/form.tsx';
+import { Reading } from '../../ui/note.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
 import { ParameterControl } from '../endpoint/parameter-control.tsx';
@@ -76,7 +77,7 @@ export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView
         </span>
       </div>
       {endpoints === undefined ? (
-        <p className="muted">Reading…</p>
+        <Reading />
       ) : (
         <LinkCharts>
           {rows.map(({ height_px: height, panels }, row) => (

@@ -91,7 +91,7 @@ function Numbers({ state, nowMs }: { readonly state: SourceState | undefined; re
   const lastHour = formatCount(minutes.reduce((sum, one) => sum + one, 0));
   const instants = Object.entries({ Oldest: oldest, Newest: newest });
   return (
-    <dl className="panel source-numbers">
+    <dl className="panel stats">
       <Stat
         label="Events in"
         value={formatShort(state.events_per_second)}

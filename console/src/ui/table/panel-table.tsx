@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { ApiError } from '../../api/client.ts';
 import { Button } from '../button.tsx';
-import { Empty, ErrorNote } from '../note.tsx';
+import { Empty, ErrorNote, Reading } from '../note.tsx';
 import { Panel } from '../panel.tsx';
 import './panel-table.css';
 
@@ -69,8 +69,7 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
   if (rows === undefined || (rows.length === 0 && empty !== undefined))
     return (
       <Panel title={panel.title} actions={panel.actions}>
-        {error !== undefined && <ErrorNote error={error} />}
-        {error === undefined && rows === undefined && <p className="muted">Reading…</p>}
+        {(error !== undefined || rows === undefined) && <Reading error={error} />}
         {rows !== undefined && empty !== undefined && <Empty title={empty[0]}>{empty[1]}</Empty>}
       </Panel>
     );
