@@ -6,13 +6,22 @@ interface PageHeadProps {
   readonly title: string;
   /** What the page is for. */
   readonly children?: ReactNode;
+  /** What can be done; hidden in print. */
+  readonly actions?: ReactNode;
 }
 
 /** The head of a page. */
-export function PageHead({ title, children }: PageHeadProps) {
+export function PageHead({ title, children, actions }: PageHeadProps) {
   return (
     <div className="page-head">
-      <h1>{title}</h1>
+      {actions === undefined ? (
+        <h1>{title}</h1>
+      ) : (
+        <div className="page-title">
+          <h1>{title}</h1>
+          <div className="row">{actions}</div>
+        </div>
+      )}
       {children !== undefined && <p>{children}</p>}
     </div>
   );

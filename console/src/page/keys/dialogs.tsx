@@ -4,7 +4,6 @@ import type { CreatedKeyView, KeyView } from '../../../../src/management/view.ts
 import { useClient } from '../../api/client.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { ChoiceField, Form, FormActions, faultOf } from '../../ui/form.tsx';
-import { ErrorNote } from '../../ui/note.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 
 /** Shows the secret once, until the user confirms that it is stored. */
@@ -63,14 +62,15 @@ export function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) 
           Its successor <code>tr_{record.successor}_…</code> stays valid.
         </p>
       )}
-      {error !== null && <ErrorNote error={error} />}
-      <div className="dialog-actions">
-        {/* The first button has the focus: the one that revokes nothing. */}
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="danger" disabled={isPending} onClick={() => mutate()}>
-          {isPending ? 'Revoking…' : 'Revoke the key'}
-        </Button>
-      </div>
+      <Form className="stack" onSubmit={() => mutate()}>
+        <FormActions
+          submit="Revoke the key"
+          submitting="Revoking…"
+          look="danger"
+          {...{ busy: isPending, error }}
+          onCancel={onClose}
+        />
+      </Form>
     </Dialog>
   );
 }

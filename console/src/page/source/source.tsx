@@ -57,7 +57,7 @@ function Head({ source }: { readonly source: SourceView }) {
       <p className="small">
         <Link href="/sources">Sources</Link>
       </p>
-      <div className="source-title">
+      <div className="page-title">
         <h1>{name}</h1>
         <div className="row">
           {hasLines && (
