@@ -1,5 +1,5 @@
 import { useIsFetching, useQueryClient } from '@tanstack/react-query';
-import { type CSSProperties, useEffect, useId, useMemo, useState } from 'react';
+import { type ComponentProps, type CSSProperties, useEffect, useId, useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { DashboardView } from '../../../../src/management/dashboard-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
@@ -118,8 +118,6 @@ function toValues(
   );
 }
 
-type Parameter = EndpointView['parameters'][number];
-
 interface SharedParametersProps {
   readonly dashboard: DashboardView;
   readonly endpoints: readonly EndpointView[];
@@ -153,15 +151,9 @@ function SharedParameters({ dashboard, endpoints, values, onChange }: SharedPara
   );
 }
 
-interface SharedParameterProps {
-  readonly parameter: Parameter;
-  readonly value: string;
-  readonly suggestions: readonly string[];
-  readonly onChange: (value: string) => void;
-}
-
 /** A choice counts at once, a text with Enter, when it is left, or if it is one of the suggestions. */
-function SharedParameter({ parameter, value, suggestions, onChange }: SharedParameterProps) {
+function SharedParameter(props: Omit<ComponentProps<typeof ParameterControl>, 'id'>) {
+  const { parameter, value, suggestions, onChange } = props;
   const id = useId();
   const [draft, setDraft] = useState(value);
   useEffect(() => setDraft(value), [value]);
@@ -179,13 +171,7 @@ function SharedParameter({ parameter, value, suggestions, onChange }: SharedPara
         {parameter.name}
         {parameter.pinned !== null && <Tag tone="accent">set by your key</Tag>}
       </label>
-      <ParameterControl
-        id={id}
-        parameter={parameter}
-        value={draft}
-        suggestions={suggestions}
-        onChange={take}
-      />
+      <ParameterControl {...props} id={id} value={draft} onChange={take} />
       <span id={`${id}-help`} className="visually-hidden">
         {parameter.description}
       </span>

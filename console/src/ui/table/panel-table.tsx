@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { ApiError } from '../../api/client.ts';
+import type { Pages } from '../../api/queries.ts';
 import { Button } from '../button.tsx';
 import { Empty, ErrorNote, Reading } from '../note.tsx';
 import { Panel } from '../panel.tsx';
@@ -82,19 +83,14 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
   );
 }
 
-interface LoadMoreProps {
-  readonly label: string;
-  readonly busy: boolean;
-  readonly onLoad: () => void;
-}
-
-/** Loads the next page of a list. */
-export function LoadMore({ label, busy, onLoad }: LoadMoreProps) {
-  return (
+/** The rows of a table that are read page by page. @param older the label of the button that reads the next page */
+export function rowsOfPages<Row>({ items, error, hasMore, busy, loadMore }: Pages<Row>, older: string) {
+  const below = hasMore && (
     <div className="load-more">
-      <Button disabled={busy} onClick={onLoad}>
-        {busy ? 'Loading…' : label}
+      <Button disabled={busy} onClick={loadMore}>
+        {busy ? 'Loading…' : older}
       </Button>
     </div>
   );
+  return { rows: items, error, below };
 }
