@@ -10,7 +10,7 @@ import { Form } from '../../ui/form.tsx';
 import { Reading } from '../../ui/note.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
-import { ParameterControl } from '../endpoint/parameter-control.tsx';
+import { fillIn, ParameterControl } from '../endpoint/parameter-control.tsx';
 import './dashboard.css';
 import { type DashboardAddress, formatAddress, parseAddress, REFRESHES, toRange } from './address.ts';
 import { DashboardPanel, type PageState } from './panel.tsx';
@@ -35,7 +35,7 @@ export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView
     () => address.range ?? toRange(dashboard.range_seconds),
     [address.range, dashboard.range_seconds],
   );
-  const values = useMemo(() => toValues(parameters, address.values), [parameters, address.values]);
+  const values = useMemo(() => fillIn(parameters, address.values), [parameters, address.values]);
   const page: PageState = useMemo(
     () => ({ values, range, refreshSeconds: address.refresh, nowMs }),
     [values, range, address.refresh, nowMs],
@@ -102,19 +102,6 @@ export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView
         </LinkCharts>
       )}
     </>
-  );
-}
-
-/** The values of the page: pins, then the address, then the defaults of the file. */
-function toValues(
-  parameters: DashboardView['parameters'],
-  given: Readonly<Record<string, string>>,
-): Record<string, string> {
-  return Object.fromEntries(
-    parameters.map(({ name, pinned, default: fallback }) => [
-      name,
-      pinned ?? ownMember(given, name) ?? fallback,
-    ]),
   );
 }
 

@@ -57,7 +57,7 @@ interface KnownProps {
 function Known({ dashboard, onEdit }: KnownProps) {
   const { title, description } = dashboard;
   return (
-    <div className="dashboard">
+    <div className="stack">
       <PageHead
         title={title}
         actions={

@@ -44,7 +44,7 @@ export function RunPanel<T>(props: RunPanelProps<T>) {
       {run.state === 'stopped' && <p className="muted">Stopped.</p>}
       {isRunning && value === undefined && <p className="muted">Running…</p>}
       {value !== undefined && (
-        <div className={isRunning ? 'answer is-busy' : 'answer'}>{children(value)}</div>
+        <div className={isRunning ? 'answer stack is-busy' : 'answer stack'}>{children(value)}</div>
       )}
     </Panel>
   );

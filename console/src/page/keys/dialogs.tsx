@@ -104,7 +104,7 @@ export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
   return (
     <Dialog title={`Rotate ${record.name}`} onClose={onClose}>
       <p>Creates a new key with the same rights. Give it to the caller before the old one ends.</p>
-      <Form className="key-form" error={error} onSubmit={mutate}>
+      <Form className="key-form stack is-loose" error={error} onSubmit={mutate}>
         <ChoiceField
           label="The old key stays valid for"
           help={record.expires_at !== null && 'At most until its expiry, which is also that of the new key.'}

@@ -53,7 +53,7 @@ function Steps({ sources }: { readonly sources: readonly SourceView[] }) {
   const { label, language, note, isSorted = false } = sender;
   const text = writeSender(sender, { origin: location.origin, source, project, key });
   return (
-    <div className="send">
+    <div className="stack is-loose">
       <Panel title="Sender">
         <div className="send-fields">
           <ChoiceField label="What sends them" value={sender.id} options={[]} onChange={setSenderId}>
