@@ -1,24 +1,30 @@
 import { useMutation } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
 import type { CreatedKeyView, KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { ChoiceField, Form, FormActions, faultOf } from '../../ui/form.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 
-/** Shows the secret once, until the user confirms that it is stored. */
-export function CreatedKey({
-  made,
-  onClose,
-}: {
+/** Moves the focus to an element when it is shown: the button that caused it may be gone. */
+export function focus(element: HTMLElement | null): void {
+  element?.focus();
+}
+
+interface CreatedKeyProps {
   readonly made: CreatedKeyView;
   readonly onClose: () => void;
-}) {
-  const panel = useRef<HTMLElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs for each key
-  useEffect(() => panel.current?.focus(), [made.key]);
+}
+
+/** Shows the secret once, until the user confirms that it is stored. */
+export function CreatedKey({ made, onClose }: CreatedKeyProps) {
   return (
-    <section className="panel created-key" aria-labelledby="made-key" tabIndex={-1} ref={panel}>
+    <section
+      key={made.key}
+      className="panel created-key"
+      aria-labelledby="made-key"
+      tabIndex={-1}
+      ref={focus}
+    >
       <h2 id="made-key">{made.name}: the new key</h2>
       <p className="tone-warn">
         <strong>Copy it now; it is not shown again</strong>: the service keeps only its hash.

@@ -33,6 +33,8 @@ export function findTimes(
   return new Set(named.flatMap((name) => name ?? []));
 }
 
+export type Drawable = ReturnType<typeof toDrawable>;
+
 /** What an endpoint and its answer say of how its rows are drawn. */
 export function toDrawable(
   called: Pick<EndpointView, 'charts' | 'columns' | 'parameters'>,
