@@ -12,17 +12,17 @@ interface PageHeadProps {
 
 /** The head of a page. */
 export function PageHead({ title, children, actions }: PageHeadProps) {
-  return (
+  const head = (
     <div className="page-head">
-      {actions === undefined ? (
-        <h1>{title}</h1>
-      ) : (
-        <div className="page-title">
-          <h1>{title}</h1>
-          <div className="row">{actions}</div>
-        </div>
-      )}
+      <h1>{title}</h1>
       {children !== undefined && <p>{children}</p>}
+    </div>
+  );
+  if (actions === undefined) return head;
+  return (
+    <div className="page-title">
+      {head}
+      <div className="row">{actions}</div>
     </div>
   );
 }
