@@ -1,5 +1,6 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { Suspense } from 'react';
 import { showControls } from '../format/log-text.ts';
+import { lazyPart } from './boundary/boundary.tsx';
 import { CopyButton } from './button.tsx';
 
 export type Language = 'bash' | 'javascript' | 'sql' | 'yaml';
@@ -11,21 +12,11 @@ interface CodeProps {
   readonly label: string;
 }
 
+const Highlighted = lazyPart(async () => (await import('./highlighted.tsx')).Highlighted);
+
 /** Code with a button that copies it. It is highlighted once the highlighter, which most pages never need, is loaded. */
 export function Code({ text, language, label }: CodeProps) {
   const shown = showControls(text);
-  const [highlighted, setHighlighted] = useState<{ readonly of: string; readonly nodes: ReactNode }>();
-  useEffect(() => {
-    if (language === undefined) return;
-    let isWanted = true;
-    void import('./highlight.ts').then(({ lowlight }) => {
-      const nodes = toNodes(lowlight.highlight(language, shown).children as HastNode[]);
-      if (isWanted) setHighlighted({ of: shown, nodes });
-    }, noHighlight);
-    return () => {
-      isWanted = false;
-    };
-  }, [shown, language]);
   return (
     <div className="code">
       <div className="code-bar">
@@ -34,34 +25,17 @@ export function Code({ text, language, label }: CodeProps) {
       </div>
       <section className="code-text" aria-label={label} tabIndex={0}>
         <pre>
-          <code>{highlighted?.of === shown ? highlighted.nodes : shown}</code>
+          <code>
+            {language === undefined ? (
+              shown
+            ) : (
+              <Suspense fallback={shown}>
+                <Highlighted text={shown} language={language} />
+              </Suspense>
+            )}
+          </code>
         </pre>
       </section>
     </div>
-  );
-}
-
-// Without it the code is plain.
-const noHighlight = () => undefined;
-
-/** The part of hast that lowlight returns. */
-type HastNode =
-  | { readonly type: 'text'; readonly value: string }
-  | {
-      readonly type: 'element';
-      readonly properties: { readonly className?: readonly string[] };
-      readonly children: readonly HastNode[];
-    };
-
-function toNodes(nodes: readonly HastNode[]): ReactNode[] {
-  return nodes.map((node, i) =>
-    node.type === 'text' ? (
-      node.value
-    ) : (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the list is rebuilt with its text, never changed
-      <span key={i} className={node.properties.className?.join(' ')}>
-        {toNodes(node.children)}
-      </span>
-    ),
   );
 }

@@ -37,17 +37,19 @@ interface FormActionsProps {
   readonly submitting: string;
   readonly busy: boolean;
   readonly error?: ApiError | null | undefined;
+  readonly look?: 'primary' | 'danger';
   readonly onCancel: () => void;
 }
 
-/** The end of a form in a dialog. */
-export function FormActions({ submit, submitting, busy, error, onCancel }: FormActionsProps) {
+/** The end of a form in a dialog. Its first button, which changes nothing, has the focus if no field takes it. */
+export function FormActions(props: FormActionsProps) {
+  const { submit, submitting, busy, error, look = 'primary', onCancel } = props;
   return (
     <>
       {error != null && <ErrorNote error={error} />}
       <div className="dialog-actions">
         <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" look="primary" disabled={busy}>
+        <Button type="submit" look={look} disabled={busy}>
           {busy ? submitting : submit}
         </Button>
       </div>

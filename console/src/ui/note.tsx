@@ -45,6 +45,11 @@ export function ErrorNote({ error }: { readonly error: ApiError }) {
   );
 }
 
+/** Something that is not there yet: it is being read, or cannot be read. */
+export function Reading({ error }: { readonly error?: ApiError | null | undefined }) {
+  return error ? <ErrorNote error={error} /> : <p className="muted">Reading…</p>;
+}
+
 interface EmptyProps {
   readonly title: string;
   /** Whether it replaces a page, whose heading its title then is. */

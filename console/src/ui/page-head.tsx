@@ -1,19 +1,28 @@
 import { type ReactNode, useEffect } from 'react';
 import type { ApiError } from '../api/client.ts';
-import { Empty, ErrorNote } from './note.tsx';
+import { Empty, Reading } from './note.tsx';
 
 interface PageHeadProps {
   readonly title: string;
   /** What the page is for. */
   readonly children?: ReactNode;
+  /** What can be done; hidden in print. */
+  readonly actions?: ReactNode;
 }
 
 /** The head of a page. */
-export function PageHead({ title, children }: PageHeadProps) {
-  return (
+export function PageHead({ title, children, actions }: PageHeadProps) {
+  const head = (
     <div className="page-head">
       <h1>{title}</h1>
       {children !== undefined && <p>{children}</p>}
+    </div>
+  );
+  if (actions === undefined) return head;
+  return (
+    <div className="page-title">
+      {head}
+      <div className="row">{actions}</div>
     </div>
   );
 }
@@ -32,9 +41,7 @@ export function MissingPage(props: MissingPageProps) {
   return (
     <>
       <PageHead title={title} />
-      {isUnknown && <Empty title={unknown}>{children}</Empty>}
-      {!isUnknown && error !== undefined && <ErrorNote error={error} />}
-      {!isUnknown && error === undefined && <p className="muted">Reading…</p>}
+      {isUnknown ? <Empty title={unknown}>{children}</Empty> : <Reading error={error} />}
     </>
   );
 }

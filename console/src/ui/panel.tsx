@@ -24,7 +24,7 @@ export function Panel({ title, actions, flush = false, children }: PanelProps) {
 
 interface StatProps {
   readonly label: string;
-  readonly value: string;
+  readonly value: ReactNode;
   readonly unit?: string;
   readonly tone?: 'ok' | 'warn' | 'bad';
   readonly below?: ReactNode;

@@ -7,9 +7,8 @@ import { useClient } from '../../api/client.ts';
 import { queries, query, useRead } from '../../api/queries.ts';
 import { maySearch, mayUseWorkbench } from '../../api/right.ts';
 import { formatSeconds } from '../../format/number.ts';
-import type { Span } from '../../format/time-axis.ts';
 import { Button } from '../../ui/button.tsx';
-import { LinkedCharts } from '../../ui/chart/linked-charts.tsx';
+import { LinkCharts, LinkedChart } from '../../ui/chart/linked-charts.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { MissingPage } from '../../ui/page-head.tsx';
@@ -17,7 +16,7 @@ import { Panel } from '../../ui/panel.tsx';
 import { RowTable } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
-import { linesPath, whyNoLines } from '../endpoint/lines.ts';
+import { lineLinks } from '../endpoint/lines.ts';
 import './alerts.css';
 import { AlertState, describeCondition, KINDS, Pairs } from './alert-state.tsx';
 import { alertLinesPath, endpointPath, searchOf, toChart, valuesOf } from './chart.ts';
@@ -157,13 +156,9 @@ interface AlertChartProps {
 /** What the evaluations of the last day saw, with the threshold; a selection leads to its lines. */
 function AlertChart({ alert, endpoint }: AlertChartProps) {
   const shown = useMemo(() => {
-    const values = valuesOf(alert);
     return {
-      charts: [toChart(alert, serviceNow(alert), endpoint && searchOf(alert, endpoint))],
-      ...(endpoint !== undefined && {
-        linesOf: (span: Span, search?: string) => linesPath(endpoint, values, { span, search }),
-        noLines: whyNoLines(endpoint, values),
-      }),
+      chart: toChart(alert, serviceNow(alert), endpoint && searchOf(alert, endpoint)),
+      ...(endpoint !== undefined && lineLinks(endpoint, valuesOf(alert))),
     };
   }, [alert, endpoint]);
   return (
@@ -174,7 +169,9 @@ function AlertChart({ alert, endpoint }: AlertChartProps) {
           started.
         </Empty>
       ) : (
-        <LinkedCharts {...shown} />
+        <LinkCharts>
+          <LinkedChart {...shown} />
+        </LinkCharts>
       )}
     </Panel>
   );

@@ -2,7 +2,7 @@ import type { AlertEntryView } from '../../../../src/management/alert-view.ts';
 import { usePages } from '../../api/queries.ts';
 import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
-import { LoadMore, RowTable } from '../../ui/table/panel-table.tsx';
+import { RowTable, rowsOfPages } from '../../ui/table/panel-table.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
 import { Pairs } from './alert-state.tsx';
 
@@ -20,17 +20,15 @@ const TONES: Readonly<Record<AlertEntryView['change'], Tone>> = {
 
 /** What happened to an alert, newest first. @param path of the API */
 export function History({ path }: { readonly path: string }) {
-  const { items, error, hasMore, busy, loadMore } = usePages<AlertEntryView>(path, { size: PAGE });
+  const entries = usePages<AlertEntryView>(path, { size: PAGE });
   const zone = useZone();
   return (
     <RowTable
       title="History"
       rowClass="alert-line"
-      rows={items}
-      error={error}
+      {...rowsOfPages(entries, 'Load older entries')}
       empty={['Nothing has happened', 'What fires, resolves or fails is listed here for 90 days.']}
       keyOf={({ id }) => id}
-      below={hasMore && <LoadMore label="Load older entries" busy={busy} onLoad={loadMore} />}
       columns={[
         { name: 'Time', className: 'number small', cell: ({ at }) => formatTime(Date.parse(at), zone) },
         {

@@ -1,5 +1,5 @@
 import { useIsFetching, useQueryClient } from '@tanstack/react-query';
-import { type CSSProperties, useEffect, useId, useMemo, useState } from 'react';
+import { type ComponentProps, type CSSProperties, useEffect, useId, useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { DashboardView } from '../../../../src/management/dashboard-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
@@ -7,9 +7,10 @@ import { queries, useRead } from '../../api/queries.ts';
 import { ownMember } from '../../format/own.ts';
 import { LinkCharts } from '../../ui/chart/linked-charts.tsx';
 import { Form } from '../../ui/form.tsx';
+import { Reading } from '../../ui/note.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
-import { ParameterControl } from '../endpoint/parameter-control.tsx';
+import { fillIn, ParameterControl } from '../endpoint/parameter-control.tsx';
 import './dashboard.css';
 import { type DashboardAddress, formatAddress, parseAddress, REFRESHES, toRange } from './address.ts';
 import { DashboardPanel, type PageState } from './panel.tsx';
@@ -34,7 +35,7 @@ export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView
     () => address.range ?? toRange(dashboard.range_seconds),
     [address.range, dashboard.range_seconds],
   );
-  const values = useMemo(() => toValues(parameters, address.values), [parameters, address.values]);
+  const values = useMemo(() => fillIn(parameters, address.values), [parameters, address.values]);
   const page: PageState = useMemo(
     () => ({ values, range, refreshSeconds: address.refresh, nowMs }),
     [values, range, address.refresh, nowMs],
@@ -76,7 +77,7 @@ export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView
         </span>
       </div>
       {endpoints === undefined ? (
-        <p className="muted">Reading…</p>
+        <Reading />
       ) : (
         <LinkCharts>
           {rows.map(({ height_px: height, panels }, row) => (
@@ -103,21 +104,6 @@ export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView
     </>
   );
 }
-
-/** The values of the page: pins, then the address, then the defaults of the file. */
-function toValues(
-  parameters: DashboardView['parameters'],
-  given: Readonly<Record<string, string>>,
-): Record<string, string> {
-  return Object.fromEntries(
-    parameters.map(({ name, pinned, default: fallback }) => [
-      name,
-      pinned ?? ownMember(given, name) ?? fallback,
-    ]),
-  );
-}
-
-type Parameter = EndpointView['parameters'][number];
 
 interface SharedParametersProps {
   readonly dashboard: DashboardView;
@@ -152,15 +138,9 @@ function SharedParameters({ dashboard, endpoints, values, onChange }: SharedPara
   );
 }
 
-interface SharedParameterProps {
-  readonly parameter: Parameter;
-  readonly value: string;
-  readonly suggestions: readonly string[];
-  readonly onChange: (value: string) => void;
-}
-
 /** A choice counts at once, a text with Enter, when it is left, or if it is one of the suggestions. */
-function SharedParameter({ parameter, value, suggestions, onChange }: SharedParameterProps) {
+function SharedParameter(props: Omit<ComponentProps<typeof ParameterControl>, 'id'>) {
+  const { parameter, value, suggestions, onChange } = props;
   const id = useId();
   const [draft, setDraft] = useState(value);
   useEffect(() => setDraft(value), [value]);
@@ -178,13 +158,7 @@ function SharedParameter({ parameter, value, suggestions, onChange }: SharedPara
         {parameter.name}
         {parameter.pinned !== null && <Tag tone="accent">set by your key</Tag>}
       </label>
-      <ParameterControl
-        id={id}
-        parameter={parameter}
-        value={draft}
-        suggestions={suggestions}
-        onChange={take}
-      />
+      <ParameterControl {...props} id={id} value={draft} onChange={take} />
       <span id={`${id}-help`} className="visually-hidden">
         {parameter.description}
       </span>

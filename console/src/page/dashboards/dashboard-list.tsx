@@ -6,7 +6,7 @@ import { queries, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form } from '../../ui/form.tsx';
-import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { Empty, Reading } from '../../ui/note.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import './dashboard.css';
 
@@ -18,8 +18,7 @@ export default function DashboardListPage() {
   return (
     <>
       <PageHead title="Dashboards">Pages of panels, each an endpoint.</PageHead>
-      {error !== undefined && <ErrorNote error={error} />}
-      {dashboards === undefined && error === undefined && <p className="muted">Reading…</p>}
+      {(dashboards === undefined || error !== undefined) && <Reading error={error} />}
       {dashboards !== undefined && dashboards.length > 0 && (
         <ul className="dashboard-list">
           {dashboards.map((dashboard) => (

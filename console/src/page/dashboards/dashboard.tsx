@@ -6,7 +6,7 @@ import { query, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
 import { Button, CopyButton } from '../../ui/button.tsx';
-import { MissingPage } from '../../ui/page-head.tsx';
+import { MissingPage, PageHead } from '../../ui/page-head.tsx';
 import { parseAddress, withEditor } from './address.ts';
 import './dashboard.css';
 import { DashboardBody } from './dashboard-body.tsx';
@@ -57,18 +57,19 @@ interface KnownProps {
 function Known({ dashboard, onEdit }: KnownProps) {
   const { title, description } = dashboard;
   return (
-    <div className="dashboard">
-      <div className="page-head dashboard-head">
-        <div>
-          <h1>{title}</h1>
-          {description !== '' && <p>{description}</p>}
-        </div>
-        <div className="dashboard-actions">
-          <CopyButton text={() => location.href} label="Copy link" />
-          <Button onClick={() => print()}>Print</Button>
-          {onEdit !== undefined && <Button onClick={onEdit}>Edit</Button>}
-        </div>
-      </div>
+    <div className="stack">
+      <PageHead
+        title={title}
+        actions={
+          <>
+            <CopyButton text={() => location.href} label="Copy link" />
+            <Button onClick={() => print()}>Print</Button>
+            {onEdit !== undefined && <Button onClick={onEdit}>Edit</Button>}
+          </>
+        }
+      >
+        {description || undefined}
+      </PageHead>
       <DashboardBody dashboard={dashboard} />
     </div>
   );

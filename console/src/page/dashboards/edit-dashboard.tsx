@@ -22,7 +22,7 @@ export function EditDashboard() {
     if (dashboard !== null) setPreview(dashboard); // while a text has faults, the page before stays
   }, []);
   return (
-    <div className="dashboard dashboard-edit">
+    <div className="stack dashboard-edit">
       <PageHead title={name} />
       {error !== undefined && <ErrorNote error={error} />}
       {workbench !== undefined && (
@@ -40,7 +40,7 @@ export function EditDashboard() {
         />
       )}
       {preview !== undefined && (
-        <section className="dashboard dashboard-preview" aria-label="Preview">
+        <section className="stack dashboard-preview" aria-label="Preview">
           <DashboardBody dashboard={preview} />
         </section>
       )}

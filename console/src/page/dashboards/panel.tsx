@@ -2,17 +2,16 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type CSSProperties, type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
 import type { PanelView } from '../../../../src/management/dashboard-view.ts';
-import type { ChartView, EndpointView } from '../../../../src/management/view.ts';
-import { type Answer, type Row, toAnswer } from '../../api/answer.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
+import { type Answer, toAnswer } from '../../api/answer.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
 import type { TimeRange } from '../../format/range.ts';
-import { findAnswerRange } from '../../ui/chart/answer-range.ts';
 import { toDrawing } from '../../ui/chart/draw.ts';
 import { PlainDrawing } from '../../ui/chart/drawings.tsx';
-import { chartsOf, findTimes } from '../../ui/chart/guess.ts';
+import { toDrawable } from '../../ui/chart/guess.ts';
 import { LinkedChart } from '../../ui/chart/linked-charts.tsx';
 import { toPanelChart } from '../../ui/chart/panel-chart.ts';
-import { linesPath, queryPath, whyNoLines } from '../endpoint/lines.ts';
+import { lineLinks, queryPath } from '../endpoint/lines.ts';
 import { findPanelValues } from './values.ts';
 
 /** What all panels of a page share. */
@@ -68,15 +67,14 @@ interface EndpointPanelProps extends PanelProps {
 function EndpointPanel({ panel, endpoint, heightPx, page }: EndpointPanelProps) {
   const { values, missing } = useMemo(() => findPanelValues(endpoint, panel, page), [endpoint, panel, page]);
   const path = missing.length === 0 ? queryPath(endpoint.name, values) : undefined;
-  const { answer, error } = useAnswer({ path, refreshSeconds: page.refreshSeconds });
-  const title = panel.title ?? undefined;
+  const { answer, error } = useAnswer(path, page.refreshSeconds);
   const drawn = useMemo(
     () => answer && draw({ endpoint, panel, values, answer }),
     [endpoint, panel, values, answer],
   );
   return (
     <Frame
-      title={title ?? drawn?.drawing.title ?? endpoint.name}
+      title={panel.title ?? drawn?.drawing.title ?? endpoint.name}
       minHeightPx={heightPx}
       href={`/endpoints/${endpoint.name}?${new URLSearchParams(values)}`}
     >
@@ -87,26 +85,22 @@ function EndpointPanel({ panel, endpoint, heightPx, page }: EndpointPanelProps) 
           <span role="status">Reading…</span>
         </Note>
       )}
-      {drawn?.isEmpty && <Note>No rows match.</Note>}
-      {drawn !== undefined &&
-        !drawn.isEmpty &&
-        (drawn.drawing.kind === 'time' ? (
-          <LinkedChart
-            chart={drawn.drawing.chart}
-            heightPx={heightPx}
-            hidesTitle
-            linesOf={drawn.linesOf}
-            noLines={drawn.noLines}
-          />
-        ) : (
-          <div
-            className={drawn.drawing.kind === 'table' ? 'dashboard-table' : ''}
-            style={{ '--height': `${heightPx}px` } as CSSProperties}
-          >
-            <PlainDrawing drawing={drawn.drawing} rows={drawn.rows} times={drawn.times} />
-          </div>
-        ))}
+      {drawn?.rows.length === 0 && <Note>No rows match.</Note>}
+      {drawn !== undefined && drawn.rows.length > 0 && <Drawn {...drawn} heightPx={heightPx} />}
     </Frame>
+  );
+}
+
+function Drawn({ drawing, rows, times, heightPx, ...lines }: ReturnType<typeof draw> & { heightPx: number }) {
+  if (drawing.kind === 'time')
+    return <LinkedChart chart={drawing.chart} heightPx={heightPx} hidesTitle {...lines} />;
+  return (
+    <div
+      className={drawing.kind === 'table' ? 'dashboard-table' : ''}
+      style={{ '--height': `${heightPx}px` } as CSSProperties}
+    >
+      <PlainDrawing {...{ drawing, rows, times }} />
+    </div>
   );
 }
 
@@ -115,28 +109,15 @@ interface DrawParts extends Pick<EndpointPanelProps, 'endpoint' | 'panel'> {
   readonly answer: Answer;
 }
 
-function draw({ endpoint, panel, values, answer }: DrawParts) {
-  const { rows } = answer;
-  const range = findAnswerRange(endpoint, values, answer.atMs);
-  const chart = findPanelChart(endpoint, panel, rows);
-  return {
-    drawing: toDrawing(chart, { columns: endpoint.columns, rows, range }),
-    rows,
-    times: findTimes(endpoint, rows),
-    isEmpty: rows.length === 0,
-    linesOf: (span: Parameters<typeof linesPath>[2]['span'], search?: string) =>
-      linesPath(endpoint, values, { span, search }),
-    noLines: whyNoLines(endpoint, values),
-  };
+function draw({ endpoint, panel, values, answer: { rows, atMs } }: DrawParts) {
+  const { charts, columns, range, times } = toDrawable(endpoint, { values, rows, atMs });
+  const drawing = toDrawing(toPanelChart(charts, panel), { columns, rows, range });
+  return { drawing, rows, times, ...lineLinks(endpoint, values) };
 }
 
 function Failure({ error }: { readonly error: ApiError }) {
-  const isGone = error.code === 'endpoint_not_found';
-  return (
-    <Note tone={isGone ? 'warn' : 'bad'}>
-      {isGone ? 'This endpoint was removed since the page was opened.' : error.message}
-    </Note>
-  );
+  if (error.code !== 'endpoint_not_found') return <Note tone="bad">{error.message}</Note>;
+  return <Note tone="warn">This endpoint was removed since the page was opened.</Note>;
 }
 
 interface NoteProps {
@@ -183,32 +164,13 @@ function Frame({ title, minHeightPx, href, children }: FrameProps) {
   );
 }
 
-/** How a panel draws an answer: the chart of the endpoint that has its columns, changed as the panel says. */
-function findPanelChart(
-  endpoint: EndpointView,
-  panel: Pick<PanelView, 'show' | 'title' | 'columns' | 'unit'>,
-  rows: readonly Row[],
-): ChartView {
-  return toPanelChart(chartsOf(endpoint, rows), panel);
-}
-
-interface AnswerOptions {
-  /** undefined: nothing is asked yet. */
-  readonly path: string | undefined;
-  readonly refreshSeconds: number | undefined;
-}
-
-interface AnswerState {
-  /** The last answer; a failed read keeps it. */
-  readonly answer: Answer | undefined;
-  readonly error: ApiError | undefined;
-}
-
 /**
  * Reads the answer of a panel, once for all panels with the same request. It is read again by its ETag: an answer that has not
- * changed is not sent again, and stays the same object, so that nothing is drawn again.
+ * changed is not sent again, and stays the same object, so that nothing is drawn again; a failed read keeps the last one.
+ *
+ * @param path undefined: nothing is asked yet
  */
-function useAnswer({ path, refreshSeconds }: AnswerOptions): AnswerState {
+function useAnswer(path: string | undefined, refreshSeconds: number | undefined) {
   const client = useClient();
   const cache = useQueryClient();
   const queryKey = ['dashboard', path] as const;

@@ -2,6 +2,7 @@ import type { EndpointView } from '../../../../src/management/view.ts';
 import { ownMember } from '../../format/own.ts';
 import { formatTerm, joinSearches } from '../../format/search-text.ts';
 import { type Span, toIso } from '../../format/time-axis.ts';
+import type { LineLinks } from '../../ui/chart/linked-charts.tsx';
 import { explorePath } from '../explore/address.ts';
 
 type Called = Pick<EndpointView, 'sources' | 'parameters'>;
@@ -36,8 +37,16 @@ function toTerm(field: string, values: readonly string[]): string {
   return values.map((value) => formatTerm(field, value.trim())).join(' or ');
 }
 
+/** Where the lines behind an answer are, for its charts. */
+export function lineLinks(endpoint: Called, values: Readonly<Record<string, string>>): LineLinks {
+  return {
+    linesOf: (span, search) => linesPath(endpoint, values, { span, search }),
+    noLines: whyNoLines(endpoint, values),
+  };
+}
+
 /** Why the lines of an answer cannot be searched for, if so. */
-export function whyNoLines(
+function whyNoLines(
   { sources, parameters }: Called,
   values: Readonly<Record<string, string>>,
 ): string | undefined {

@@ -117,13 +117,17 @@ export function ParameterFields(props: ParameterFieldsProps) {
   });
 }
 
+type Parameter = EndpointView['parameters'][number];
+type Fillable = Pick<Parameter, 'name' | 'pinned' | 'default'> &
+  Partial<Pick<Parameter, 'required' | 'values'>>;
+
 /** The values of a form: the pins of the key, those given, and defaults. A required choice has no empty one. */
 export function fillIn(
-  parameters: EndpointView['parameters'],
+  parameters: readonly Fillable[],
   values: Readonly<Record<string, string>>,
 ): Record<string, string> {
   return Object.fromEntries(
-    parameters.map(({ name, pinned, default: fallback, required, values: [first = ''] }) => [
+    parameters.map(({ name, pinned, default: fallback, required = false, values: [first = ''] = [] }) => [
       name,
       pinned ?? ownMember(values, name) ?? (required && fallback === '' ? first : fallback),
     ]),

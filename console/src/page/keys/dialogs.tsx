@@ -1,25 +1,30 @@
 import { useMutation } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
 import type { CreatedKeyView, KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { ChoiceField, Form, FormActions, faultOf } from '../../ui/form.tsx';
-import { ErrorNote } from '../../ui/note.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 
-/** Shows the secret once, until the user confirms that it is stored. */
-export function CreatedKey({
-  made,
-  onClose,
-}: {
+/** Moves the focus to an element when it is shown: the button that caused it may be gone. */
+export function focus(element: HTMLElement | null): void {
+  element?.focus();
+}
+
+interface CreatedKeyProps {
   readonly made: CreatedKeyView;
   readonly onClose: () => void;
-}) {
-  const panel = useRef<HTMLElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs for each key
-  useEffect(() => panel.current?.focus(), [made.key]);
+}
+
+/** Shows the secret once, until the user confirms that it is stored. */
+export function CreatedKey({ made, onClose }: CreatedKeyProps) {
   return (
-    <section className="panel created-key" aria-labelledby="made-key" tabIndex={-1} ref={panel}>
+    <section
+      key={made.key}
+      className="panel created-key"
+      aria-labelledby="made-key"
+      tabIndex={-1}
+      ref={focus}
+    >
       <h2 id="made-key">{made.name}: the new key</h2>
       <p className="tone-warn">
         <strong>Copy it now; it is not shown again</strong>: the service keeps only its hash.
@@ -63,14 +68,15 @@ export function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) 
           Its successor <code>tr_{record.successor}_…</code> stays valid.
         </p>
       )}
-      {error !== null && <ErrorNote error={error} />}
-      <div className="dialog-actions">
-        {/* The first button has the focus: the one that revokes nothing. */}
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="danger" disabled={isPending} onClick={() => mutate()}>
-          {isPending ? 'Revoking…' : 'Revoke the key'}
-        </Button>
-      </div>
+      <Form className="stack" onSubmit={() => mutate()}>
+        <FormActions
+          submit="Revoke the key"
+          submitting="Revoking…"
+          look="danger"
+          {...{ busy: isPending, error }}
+          onCancel={onClose}
+        />
+      </Form>
     </Dialog>
   );
 }
@@ -104,7 +110,7 @@ export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
   return (
     <Dialog title={`Rotate ${record.name}`} onClose={onClose}>
       <p>Creates a new key with the same rights. Give it to the caller before the old one ends.</p>
-      <Form className="key-form" error={error} onSubmit={mutate}>
+      <Form className="key-form stack is-loose" error={error} onSubmit={mutate}>
         <ChoiceField
           label="The old key stays valid for"
           help={record.expires_at !== null && 'At most until its expiry, which is also that of the new key.'}

@@ -33,7 +33,7 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
   const fault = (member: string) => faultOf(error, member);
   return (
     <Dialog title="Create a key" wide onClose={onClose}>
-      <Form className="key-form" error={error} onSubmit={mutate}>
+      <Form className="key-form stack is-loose" error={error} onSubmit={mutate}>
         <div className="key-form-pair">
           <TextField
             label="Name"

@@ -3,7 +3,7 @@ import { useClient } from '../../api/client.ts';
 import type { Pages } from '../../api/queries.ts';
 import { formatCount } from '../../format/number.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
-import { LoadMore, RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
+import { RowTable, rowsOfPages, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Segmented } from '../../ui/tabs.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
@@ -30,7 +30,6 @@ interface KeyTableProps {
 
 /** The keys that the signed-in key may see, their rights, and their actions, newest first. */
 export function KeyTable({ keys, states, onStates, onMake, onRotate, onRevoke }: KeyTableProps) {
-  const { items, error, hasMore, busy, loadMore } = keys;
   const ownId = useClient().self.id;
   const nowMs = Date.now();
   const actions = (
@@ -79,12 +78,11 @@ export function KeyTable({ keys, states, onStates, onMake, onRotate, onRevoke }:
   return (
     <RowTable
       title="Keys"
-      {...{ actions, columns, error }}
+      {...rowsOfPages(keys, 'Load older keys')}
+      {...{ actions, columns }}
       empty={['No keys', NO_KEYS]}
       rowClass="key-line"
-      rows={items}
       keyOf={({ id }) => id}
-      below={hasMore && <LoadMore label="Load older keys" busy={busy} onLoad={loadMore} />}
     />
   );
 }

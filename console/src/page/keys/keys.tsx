@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { CreatedKeyView, KeyEntry, KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { usePages } from '../../api/queries.ts';
@@ -8,7 +8,7 @@ import { PageHead } from '../../ui/page-head.tsx';
 import { KeyForm } from './key-form.tsx';
 import { type KeyStates, KeyTable } from './key-table.tsx';
 import './keys.css';
-import { CreatedKey, RevokeDialog, RotateDialog } from './dialogs.tsx';
+import { CreatedKey, focus, RevokeDialog, RotateDialog } from './dialogs.tsx';
 import { Trail } from './trail.tsx';
 
 const KEYS_AT_ONCE = 100;
@@ -62,11 +62,8 @@ export default function KeysPage() {
 
 /** Takes the focus: the button that caused it may be gone. */
 function Done({ message }: { readonly message: string }) {
-  const note = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs for each message
-  useEffect(() => note.current?.focus(), [message]);
   return (
-    <div className="note is-info" role="status" tabIndex={-1} ref={note}>
+    <div key={message} className="note is-info" role="status" tabIndex={-1} ref={focus}>
       {message}
     </div>
   );

@@ -4,7 +4,7 @@ import { formatCount } from '../../format/number.ts';
 import { ownMember } from '../../format/own.ts';
 import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
-import { LoadMore, RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
+import { RowTable, rowsOfPages, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { KeyName, useKeyNames } from '../admin/key-name.tsx';
 
@@ -12,7 +12,6 @@ import { KeyName, useKeyNames } from '../admin/key-name.tsx';
 export function Trail({ entries }: { readonly entries: Pages<KeyEntry> }) {
   const zone = useZone();
   const names = useKeyNames();
-  const { items, error, hasMore, busy, loadMore } = entries;
   const columns: readonly TableColumn<KeyEntry>[] = [
     { name: 'When', cell: ({ at }) => at !== null && formatTime(Date.parse(at), zone) },
     {
@@ -39,11 +38,10 @@ export function Trail({ entries }: { readonly entries: Pages<KeyEntry> }) {
   return (
     <RowTable
       title="Audit trail"
-      rows={items?.toSorted(compareEntries)}
-      {...{ columns, error }}
+      {...rowsOfPages({ ...entries, items: entries.items?.toSorted(compareEntries) }, 'Load older entries')}
+      columns={columns}
       keyOf={({ id }) => id}
       empty={['No entries', 'Created, changed and revoked keys appear here; refusals once a minute.']}
-      below={hasMore && <LoadMore label="Load older entries" busy={busy} onLoad={loadMore} />}
     />
   );
 }

@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Notice, Overview, Traffic } from '../../../../src/management/admin-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
@@ -13,7 +12,7 @@ import {
   formatSeconds,
   formatShort,
 } from '../../format/number.ts';
-import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { Empty, ErrorNote, Reading } from '../../ui/note.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { Panel, Stat } from '../../ui/panel.tsx';
 import { RowTable } from '../../ui/table/panel-table.tsx';
@@ -38,9 +37,8 @@ export default function OverviewPage() {
           ? 'Traffic of endpoints and sources over the last hour, at most since the service started.'
           : 'The endpoints that this key may read. Live numbers need the scope manage.'}
       </PageHead>
-      {live.error !== undefined && <ErrorNote error={live.error} />}
+      {((mayWatch && overview === undefined) || live.error !== undefined) && <Reading error={live.error} />}
       {endpoints.error !== undefined && <ErrorNote error={endpoints.error} />}
-      {mayWatch && overview === undefined && live.error === undefined && <p className="muted">Reading…</p>}
       {overview !== undefined && (
         <>
           <NoticeBanner notices={overview.notices} />
@@ -102,54 +100,37 @@ function EndpointList({ endpoints }: { readonly endpoints: readonly EndpointView
 /** Load and size of the engine and the store, with their bounds. */
 function EngineState({ overview }: { readonly overview: Overview }) {
   const { engine, store, started_at: startedAt, at } = overview;
-  const nowMs = Date.parse(at);
   return (
     <Panel title="Engine and store">
       <dl className="overview-facts">
-        <Fact label="Readers busy" share={engine.running / engine.readers}>
-          {engine.running} of {engine.readers}
-        </Fact>
-        <Fact label="Queries waiting">{formatCount(engine.queued)}</Fact>
-        <Fact label="Cache" share={store.cache_bytes / store.cache_bytes_max}>
-          {formatBytes(store.cache_bytes)} of {formatBytes(store.cache_bytes_max)}
-        </Fact>
-        <Fact label="Ingest backlog">{formatBytes(store.ingest_queued_bytes)}</Fact>
-        <Fact label="Stored">
-          {formatCount(store.rows)} events, {formatBytes(store.bytes)}
-        </Fact>
+        <Stat
+          label="Readers busy"
+          value={`${engine.running} of ${engine.readers}`}
+          below={<Meter share={engine.running / engine.readers} />}
+        />
+        <Stat label="Queries waiting" value={formatCount(engine.queued)} />
+        <Stat
+          label="Cache"
+          value={`${formatBytes(store.cache_bytes)} of ${formatBytes(store.cache_bytes_max)}`}
+          below={<Meter share={store.cache_bytes / store.cache_bytes_max} />}
+        />
+        <Stat label="Ingest backlog" value={formatBytes(store.ingest_queued_bytes)} />
+        <Stat label="Stored" value={`${formatCount(store.rows)} events, ${formatBytes(store.bytes)}`} />
         {engine.memory_bytes !== null && (
-          <Fact label="Engine memory">{formatBytes(engine.memory_bytes)}</Fact>
+          <Stat label="Engine memory" value={formatBytes(engine.memory_bytes)} />
         )}
-        <Fact label="Engine restarts">{formatCount(engine.restarts)}</Fact>
-        <Fact label="Running since">
-          <Ago iso={startedAt} nowMs={nowMs} />
-        </Fact>
+        <Stat label="Engine restarts" value={formatCount(engine.restarts)} />
+        <Stat label="Running since" value={<Ago iso={startedAt} nowMs={Date.parse(at)} />} />
       </dl>
     </Panel>
   );
 }
 
-function Fact({
-  label,
-  share,
-  children,
-}: {
-  readonly label: string;
-  readonly share?: number;
-  readonly children: ReactNode;
-}) {
+function Meter({ share }: { readonly share: number }) {
   return (
-    <div>
-      <dt>{label}</dt>
-      <dd className="number">
-        {children}
-        {share !== undefined && (
-          <span className="overview-meter" aria-hidden="true">
-            <span style={{ width: `${Math.min(100, share * 100)}%` }} />
-          </span>
-        )}
-      </dd>
-    </div>
+    <span className="overview-meter" aria-hidden="true">
+      <span style={{ width: `${Math.min(100, share * 100)}%` }} />
+    </span>
   );
 }
 
@@ -171,7 +152,7 @@ function Headline({ overview }: { readonly overview: Overview }) {
   const hits = cached.reduce((sum, one) => sum + (one.hit_ratio ?? 0) * one.requests, 0);
   const window = `last ${formatSeconds(Math.max(60, seconds - (seconds % 60)))}`;
   return (
-    <dl className="panel headline">
+    <dl className="panel stats headline">
       <Stat
         label="Engine"
         value={STATES[engine.state]}

@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from 'react';
 import { useClient } from '../../api/client.ts';
 import { query, useRead } from '../../api/queries.ts';
-import { ErrorNote } from '../../ui/note.tsx';
+import { Reading } from '../../ui/note.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { listGroups, type OpenApi, sketch } from './openapi.ts';
@@ -22,8 +22,7 @@ export default function ReferencePage() {
           : 'Every operation, with the endpoints that your key may read.'}{' '}
         Generate clients from <a href="/openapi.json">openapi.json</a>.
       </PageHead>
-      {error !== undefined && <ErrorNote error={error} />}
-      {value === undefined && error === undefined && <p className="muted">Reading…</p>}
+      {(value === undefined || error !== undefined) && <Reading error={error} />}
       {value !== undefined && <Groups document={value} />}
     </>
   );

@@ -11,7 +11,7 @@ import { isOwnSource } from '../../format/own.ts';
 import { Button, CopyButton, QuietButton } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { ChoiceField, Options, TextField } from '../../ui/form.tsx';
-import { Empty, ErrorNote } from '../../ui/note.tsx';
+import { Empty, ErrorNote, Reading } from '../../ui/note.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { explorePath } from '../explore/address.ts';
@@ -28,8 +28,7 @@ export default function SendPage() {
       <PageHead title="Send logs">
         Choose what sends your logs, copy its configuration, and wait for the first event.
       </PageHead>
-      {error !== undefined && <ErrorNote error={error} />}
-      {sources === undefined && error === undefined && <p className="muted">Reading…</p>}
+      {(sources === undefined || error !== undefined) && <Reading error={error} />}
       {sources !== undefined && senders.length === 0 && (
         <Empty title="No source">This key may send to no source.</Empty>
       )}
@@ -54,7 +53,7 @@ function Steps({ sources }: { readonly sources: readonly SourceView[] }) {
   const { label, language, note, isSorted = false } = sender;
   const text = writeSender(sender, { origin: location.origin, source, project, key });
   return (
-    <div className="send">
+    <div className="stack is-loose">
       <Panel title="Sender">
         <div className="send-fields">
           <ChoiceField label="What sends them" value={sender.id} options={[]} onChange={setSenderId}>

@@ -57,7 +57,7 @@ function Head({ source }: { readonly source: SourceView }) {
       <p className="small">
         <Link href="/sources">Sources</Link>
       </p>
-      <div className="source-title">
+      <div className="page-title">
         <h1>{name}</h1>
         <div className="row">
           {hasLines && (
@@ -91,7 +91,7 @@ function Numbers({ state, nowMs }: { readonly state: SourceState | undefined; re
   const lastHour = formatCount(minutes.reduce((sum, one) => sum + one, 0));
   const instants = Object.entries({ Oldest: oldest, Newest: newest });
   return (
-    <dl className="panel source-numbers">
+    <dl className="panel stats">
       <Stat
         label="Events in"
         value={formatShort(state.events_per_second)}

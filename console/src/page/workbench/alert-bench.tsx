@@ -8,7 +8,7 @@ import { pause } from '../../api/follow.ts';
 import { latestOf, queries, useRead, useRun } from '../../api/queries.ts';
 import { formatSeconds } from '../../format/number.ts';
 import { Code } from '../../ui/code.tsx';
-import { ErrorNote } from '../../ui/note.tsx';
+import { ErrorNote, Reading } from '../../ui/note.tsx';
 import { newAlert } from './definition.ts';
 import { FileText } from './file-text.tsx';
 import { parseAlertUrl, readSearchEndpoint } from './path.ts';
@@ -27,8 +27,7 @@ export default function AlertBenchPage() {
   return (
     <>
       <WorkHead alert={name} onOpen={navigate} />
-      {parts === undefined && error === undefined && <p className="muted">Reading…</p>}
-      {error !== undefined && <ErrorNote error={error} />}
+      {(parts === undefined || error !== undefined) && <Reading error={error} />}
       {parts !== undefined && (
         <FileText
           key={url}

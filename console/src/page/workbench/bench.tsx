@@ -5,7 +5,6 @@ import { queries, useRead } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { withConditional } from '../../ui/editor/completion.ts';
 import { Form, FormActions, TextField } from '../../ui/form.tsx';
-import { ErrorNote } from '../../ui/note.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { ParameterFields } from '../endpoint/parameter-control.tsx';
@@ -227,8 +226,12 @@ function SaveDialog({ name, saving: { error, busy }, onSave, onClose }: SaveDial
           value={draft}
           onChange={setDraft}
         />
-        {error !== undefined && !isTaken && <ErrorNote error={error} />}
-        <FormActions submit="Save" submitting="Saving…" busy={busy} onCancel={onClose} />
+        <FormActions
+          submit="Save"
+          submitting="Saving…"
+          {...{ busy, error: isTaken ? undefined : error }}
+          onCancel={onClose}
+        />
       </Form>
     </Dialog>
   );

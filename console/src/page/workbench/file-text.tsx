@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from 'react';
 import { latestOf, useRun } from '../../api/queries.ts';
 import { Button } from '../../ui/button.tsx';
-import { ErrorNote } from '../../ui/note.tsx';
+import { Reading } from '../../ui/note.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { readOutline } from './definition.ts';
 import { Panes } from './panes.tsx';
@@ -52,7 +52,7 @@ export function FileText({ template, ...bench }: FileTextProps) {
   const opened =
     isNew && template !== undefined ? toBase({ definition: template, version: null }) : latestOf(read);
   if (opened !== undefined) return <FileBench {...{ ...bench, opened }} />;
-  return read.state === 'failed' ? <ErrorNote error={read.error} /> : <p className="muted">Reading…</p>;
+  return <Reading error={read.state === 'failed' ? read.error : undefined} />;
 }
 
 type FileBenchProps = Omit<FileTextProps, 'template'> & { readonly opened: Base };

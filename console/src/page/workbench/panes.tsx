@@ -2,8 +2,7 @@ import { type ReactNode, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { CopyButton } from '../../ui/button.tsx';
 import type { Vocabulary } from '../../ui/editor/completion.ts';
-import { Editor } from '../../ui/editor/editor.tsx';
-import type { Fault } from '../../ui/editor/mount.ts';
+import { Editor, type EditorHandle, type Fault } from '../../ui/editor/editor.tsx';
 import { Segmented } from '../../ui/tabs.tsx';
 import type { FileFaults } from './use-check.ts';
 import type { Texts } from './work.ts';
@@ -32,7 +31,7 @@ interface PanesProps {
 /** Editors of the texts, side by side or one at a time, and their faults, each a button that leads to its place. */
 export function Panes({ panes, texts, faults, onEdit, onRun }: PanesProps) {
   const [shown, setShown] = useState(panes[0]?.id ?? 'definition');
-  const editors = useRef<Partial<Record<keyof Texts, { goTo(fault: Fault): void } | null>>>({});
+  const editors = useRef<Partial<Record<keyof Texts, EditorHandle | null>>>({});
   const found = panes.flatMap(({ id, path }) => faults[id].map((fault) => ({ id, path, fault })));
   const show = (id: keyof Texts, fault: Fault) => {
     flushSync(() => setShown(id)); // a hidden editor takes no focus

@@ -4,7 +4,6 @@ import type { SavedTest } from '../../../../src/management/workbench-view.ts';
 import { formatJson } from '../../api/answer.ts';
 import { useClient } from '../../api/client.ts';
 import { Form, FormActions, TextField } from '../../ui/form.tsx';
-import { ErrorNote } from '../../ui/note.tsx';
 import { CloseAction, Dialog } from '../../ui/overlay/dialog.tsx';
 import { TestOutcome } from './save-notes.tsx';
 import type { Answered, Question } from './use-check.ts';
@@ -66,8 +65,12 @@ export function TestDialog({ name, base, asked, answer, onClose }: TestDialogPro
             value={title}
             onChange={setTitle}
           />
-          {error !== null && <ErrorNote error={error} />}
-          <FormActions submit="Add the test" submitting="Adding…" busy={isPending} onCancel={onClose} />
+          <FormActions
+            submit="Add the test"
+            submitting="Adding…"
+            {...{ busy: isPending, error }}
+            onCancel={onClose}
+          />
         </Form>
       )}
       {(data !== undefined || refusal !== undefined) && <CloseAction onClose={onClose} />}

@@ -2,7 +2,7 @@ import { useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { WorkbenchView } from '../../../../src/management/workbench-view.ts';
 import { latestOf, queries, useRead, useRun } from '../../api/queries.ts';
-import { ErrorNote } from '../../ui/note.tsx';
+import { Reading } from '../../ui/note.tsx';
 import { MissingPage } from '../../ui/page-head.tsx';
 import { Bench } from './bench.tsx';
 import { newEndpoint } from './definition.ts';
@@ -75,7 +75,7 @@ function Opened({ name, search, round, workbench, onOpen, onSaved }: OpenedProps
     return (
       <>
         <WorkHead endpoint={name} onOpen={onOpen} />
-        {read.state === 'failed' ? <ErrorNote error={read.error} /> : <p className="muted">Reading…</p>}
+        <Reading error={read.state === 'failed' ? read.error : undefined} />
       </>
     );
   const draftName = searched === '' ? name : `?${searched}`;

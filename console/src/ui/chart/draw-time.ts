@@ -85,23 +85,16 @@ function toValueSeries({ chart, columns, rows, grid, rule, kind }: Parts, column
   const [value = ''] = chart.values;
   const join = rule.joinOf(value);
   const empty = rule.adds(value) ? 0 : null;
-  const groups = groupRows(rows, column, (own) => join(numbersOf(own, value)) ?? 0);
   const top = chart.top ?? TOP;
-  // One that is left over is shown: "1 other" would take its place.
-  const shown = groups.length === top + 1 && top < COLORS.length ? groups : groups.slice(0, top);
+  const { shown, others } = groupRows(rows, column, { value, join, top, shownMax: COLORS.length });
   const colors = pickColors(shown.map(({ label }) => chart.bad.includes(label)));
   const series = shown.map(({ label, rows: own }, i): ChartSeries => {
     const values = toValues({ chart, rows: own, grid, join }, value, empty);
     return { label, color: colors[i] ?? 'data-1', kind, values, search: searchOfValue(columns, column, own) };
   });
-  const rest = groups.slice(shown.length);
-  if (rest.length === 0) return series;
-  const other: ChartSeries = {
-    label: `${rest.length} others${join === sum ? '' : ', greatest'}`,
-    ...{ color: 'data-other', kind },
-    values: toValues({ chart, rows: rest.flatMap((group) => group.rows), grid, join }, value, empty),
-  };
-  return [...series, other];
+  if (others === undefined) return series;
+  const values = toValues({ chart, rows: others.rows, grid, join }, value, empty);
+  return [...series, { label: others.label, color: 'data-other', kind, values }];
 }
 
 const EXISTS = /^([^\s()"]+):\*$/;

@@ -67,9 +67,7 @@ function toBars(chart: ChartView, { columns, rows }: Drawn): Bar[] {
   const [value = ''] = chart.values;
   const { unit, joinOf } = ruleOf(chart, columns);
   const join = joinOf(value);
-  const groups = groupRows(rows, chart.series ?? '', (own) => join(numbersOf(own, value)) ?? 0);
-  const top = chart.top ?? TOP;
-  const shown = groups.length === top + 1 ? groups : groups.slice(0, top);
+  const { shown, others } = groupRows(rows, chart.series ?? '', { value, join, top: chart.top ?? TOP });
   const barOf = (label: string, own: Drawn['rows'], color: Bar['color']): Bar => {
     const joined = join(numbersOf(own, value));
     const beyond = findThreshold(chart.thresholds, joined);
@@ -84,11 +82,7 @@ function toBars(chart: ChartView, { columns, rows }: Drawn): Bar[] {
   const bars = shown.map(({ label, rows: own }) =>
     barOf(label, own, chart.bad.includes(label) ? 'data-bad' : 'data-1'),
   );
-  const rest = groups.slice(shown.length);
-  if (rest.length === 0) return bars;
-  const label = `${rest.length} others${join === sum ? '' : ', greatest'}`;
-  const others = rest.flatMap((group) => group.rows);
-  return [...bars, barOf(label, others, 'data-other')];
+  return others === undefined ? bars : [...bars, barOf(others.label, others.rows, 'data-other')];
 }
 
 /** A number for each column: of counts the sum of all rows, else the value of the newest row, or of the first one without a time. */

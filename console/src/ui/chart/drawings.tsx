@@ -1,5 +1,4 @@
 import { useMemo } from 'react';
-import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatJson, type Row } from '../../api/answer.ts';
 import { showText } from '../../format/log-text.ts';
 import { useZone } from '../../preference.ts';
@@ -9,8 +8,9 @@ import { Sparkline } from '../sparkline.tsx';
 import { DataTable, toColumns } from '../table/data-table.tsx';
 import { Tabs } from '../tabs.tsx';
 import './drawing.css';
-import type { AnswerRange, Columns } from './answer-range.ts';
+import type { Columns } from './answer-range.ts';
 import { type Bar, type BigNumber, type Drawing, toDrawing } from './draw.ts';
+import type { Drawable } from './guess.ts';
 import { type LineLinks, LinkCharts, LinkedChart } from './linked-charts.tsx';
 
 interface DrawingsProps extends LineLinks {
@@ -95,8 +95,7 @@ export function AnswerViews({ view, onView, rows, drawn }: AnswerViewsProps) {
 
 interface AnswerRowsProps extends Pick<DrawingsProps, 'rows'> {
   readonly view: 'chart' | 'table';
-  readonly drawn: Pick<EndpointView, 'charts' | 'columns'> &
-    Pick<DrawingsProps, 'times' | 'linesOf' | 'noLines'> & { readonly range: AnswerRange };
+  readonly drawn: Drawable & LineLinks;
 }
 
 /** The rows of an answer as its charts, or as a table. */
@@ -138,7 +137,10 @@ function BarList({ title, bars }: BarListProps) {
             {note !== undefined && <span className="small tone-bad"> {note}</span>}
           </span>
           <span className="bar-track" aria-hidden="true">
-            <span className={`bar-fill is-${color}`} style={{ width: `${(Math.abs(value) / max) * 100}%` }} />
+            <span
+              className="bar-fill"
+              style={{ width: `${(Math.abs(value) / max) * 100}%`, background: `var(--${color})` }}
+            />
           </span>
         </li>
       ))}

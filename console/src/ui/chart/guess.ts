@@ -1,7 +1,7 @@
 import type { ChartView, EndpointView } from '../../../../src/management/view.ts';
 import type { Row } from '../../api/answer.ts';
 import { ownMember } from '../../format/own.ts';
-import { type Columns, toSeconds } from './answer-range.ts';
+import { type Columns, findAnswerRange, toSeconds } from './answer-range.ts';
 
 const PLAIN: Omit<ChartView, 'time' | 'series' | 'values'> = {
   ...{ show: 'line', title: null, unit: null, band: [], bad: [], top: null, thresholds: [] },
@@ -31,6 +31,21 @@ export function findTimes(
 ): Set<string> {
   const named = [...charts.map(({ time }) => time), findTime(columns, rows)];
   return new Set(named.flatMap((name) => name ?? []));
+}
+
+export type Drawable = ReturnType<typeof toDrawable>;
+
+/** What an endpoint and its answer say of how its rows are drawn. */
+export function toDrawable(
+  called: Pick<EndpointView, 'charts' | 'columns' | 'parameters'>,
+  { values, rows, atMs }: { values: Readonly<Record<string, string>>; rows: readonly Row[]; atMs: number },
+) {
+  return {
+    columns: called.columns,
+    charts: chartsOf(called, rows),
+    times: findTimes(called, rows),
+    range: findAnswerRange(called, values, atMs),
+  };
 }
 
 // From 2001 to 2100: counts of this size are rare, and other units of time are not in it.

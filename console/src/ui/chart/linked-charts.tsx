@@ -24,27 +24,10 @@ export interface LineLinks {
   readonly noLines?: string | undefined;
 }
 
-interface LinkedChartsProps extends LineLinks {
-  readonly charts: readonly Chart[];
-}
-
-/** Charts with one cursor, selection and zoom. */
-export function LinkedCharts({ charts, ...lines }: LinkedChartsProps) {
-  return (
-    <LinkCharts>
-      <div className="charts">
-        {charts.map((chart) => (
-          <LinkedChart key={chart.title} chart={chart} {...lines} />
-        ))}
-      </div>
-    </LinkCharts>
-  );
-}
-
 interface LinkedChartProps extends LineLinks, Pick<TimeChartProps, 'chart' | 'heightPx' | 'hidesTitle'> {}
 
 /** A chart of those that `LinkCharts` links. A selection offers its lines, next to the title of the chart that it was made in. */
-export function LinkedChart({ chart, linesOf, noLines, ...look }: LinkedChartProps) {
+export function LinkedChart({ chart, heightPx, hidesTitle, ...lines }: LinkedChartProps) {
   const id = useId();
   const { at, setAt, zoom, setZoom, selected, setSelected } = useChartLinks();
   const { spans } = chart;
@@ -53,8 +36,7 @@ export function LinkedChart({ chart, linesOf, noLines, ...look }: LinkedChartPro
   const isHere = selected?.chart === id && selection !== undefined;
   return (
     <TimeChart
-      {...look}
-      chart={chart}
+      {...{ chart, heightPx, hidesTitle }}
       at={place}
       onPoint={(next) => setAt(next === null ? null : (spans[next]?.from ?? null))}
       selected={selection}
@@ -74,9 +56,9 @@ export function LinkedChart({ chart, linesOf, noLines, ...look }: LinkedChartPro
         <SelectionBar
           key={`${selection.first} ${selection.last}`}
           chart={chart}
-          selected={{ ...selection, opens: selected.opens }}
-          linesOf={linesOf}
-          noLines={noLines}
+          selection={selection}
+          opens={selected.opens}
+          {...lines}
           onZoom={() => {
             setZoom(selected);
             setSelected(undefined);
@@ -93,29 +75,24 @@ function useSelection(spans: readonly Span[], stretch: Span | undefined): Select
   return useMemo(() => findSelection(spans, stretch), [spans, stretch]);
 }
 
-interface Selected extends Selection {
+interface SelectionBarProps extends LineLinks {
+  readonly chart: Chart;
+  readonly selection: Selection;
   /** Whether the focus goes to the bar. */
   readonly opens: boolean;
-}
-
-interface SelectionBarProps {
-  readonly chart: Chart;
-  readonly selected: Selected;
-  readonly linesOf: LineLinks['linesOf'];
-  readonly noLines: LineLinks['noLines'];
   readonly onZoom: () => void;
   readonly onClose: () => void;
 }
 
-function SelectionBar({ chart, selected, linesOf, noLines, onZoom, onClose }: SelectionBarProps) {
+function SelectionBar(props: SelectionBarProps) {
+  const { chart, selection, opens, linesOf, noLines, onZoom, onClose } = props;
   const zone = useZone();
   const bar = useRef<HTMLDivElement>(null);
-  const { opens } = selected;
   useEffect(() => {
     if (opens) bar.current?.querySelector<HTMLElement>('a, button')?.focus();
   }, [opens]);
   const { spans, series } = chart;
-  const [first, last] = [spans[selected.first], spans[selected.last]];
+  const [first, last] = [spans[selection.first], spans[selection.last]];
   if (first === undefined || last === undefined) return null;
   const span = { from: first.from, until: last.until };
   const range = { from: spans[0]?.from ?? 0, until: spans.at(-1)?.until ?? 0 };
@@ -141,12 +118,22 @@ function SelectionBar({ chart, selected, linesOf, noLines, onZoom, onClose }: Se
           <Link className="button is-primary chart-button" href={lines}>
             Show the lines
           </Link>
-          {series.map(({ label, search }) => (
-            <SeriesLink key={label} label={label} href={search && linesOf?.(span, search)} />
-          ))}
+          {series.map(({ label, search }) => {
+            const href = search && linesOf?.(span, search);
+            return href ? (
+              <Link
+                key={label}
+                className="button chart-button"
+                href={href}
+                aria-label={`Show the lines: ${label}`}
+              >
+                {label}
+              </Link>
+            ) : null;
+          })}
         </>
       )}
-      {selected.last > selected.first && (
+      {selection.last > selection.first && (
         <Button className="chart-button" onClick={onZoom}>
           Zoom
         </Button>
@@ -155,21 +142,6 @@ function SelectionBar({ chart, selected, linesOf, noLines, onZoom, onClose }: Se
         ✕
       </QuietButton>
     </div>
-  );
-}
-
-interface SeriesLinkProps {
-  readonly label: string;
-  /** The search of a series; without one it has no link to lines. */
-  readonly href: string | undefined;
-}
-
-function SeriesLink({ label, href }: SeriesLinkProps) {
-  if (!href) return null;
-  return (
-    <Link className="button chart-button" href={href} aria-label={`Show the lines: ${label}`}>
-      {label}
-    </Link>
   );
 }
 

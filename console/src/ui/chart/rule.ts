@@ -78,16 +78,30 @@ interface Group {
   readonly rows: readonly Row[];
 }
 
-/** The rows by the values of a column, the greatest first. @param weightOf what a group is measured by */
-export function groupRows(
-  rows: readonly Row[],
-  column: string,
-  weightOf: (rows: readonly Row[]) => number,
-): Group[] {
-  const groups = Map.groupBy(rows, (row) => labelOf(ownMember(row, column)));
-  return [...groups]
-    .map(([label, own]) => ({ label, rows: own, weight: weightOf(own) }))
+interface Grouping {
+  /** The column that a group is measured by. */
+  readonly value: string;
+  readonly join: Join;
+  /** How many groups are shown. */
+  readonly top: number;
+  /** One that is left over is shown up to this many: "1 other" would take its place. */
+  readonly shownMax?: number;
+}
+
+/** The rows by the values of a column, the greatest first; those past `top` are one group. */
+export function groupRows(rows: readonly Row[], column: string, grouping: Grouping) {
+  const { value, join, top, shownMax = Number.POSITIVE_INFINITY } = grouping;
+  const groups = [...Map.groupBy(rows, (row) => labelOf(ownMember(row, column)))]
+    .map(([label, own]): Group & { weight: number } => {
+      return { label, rows: own, weight: join(numbersOf(own, value)) ?? 0 };
+    })
     .toSorted((a, b) => b.weight - a.weight || a.label.localeCompare(b.label));
+  const isWhole = groups.length === top + 1 && groups.length <= shownMax;
+  const shown: readonly Group[] = isWhole ? groups : groups.slice(0, top);
+  const rest = groups.slice(shown.length);
+  if (rest.length === 0) return { shown };
+  const label = `${rest.length} others${join === sum ? '' : ', greatest'}`;
+  return { shown, others: { label, rows: rest.flatMap((group) => group.rows) } };
 }
 
 /** The text of a value that names a series. */
@@ -127,19 +141,22 @@ export function titleOf(
 
 /** The names of columns as labels: without the words that begin or end all of them. */
 export function labelsOf(names: readonly string[]): string[] {
-  const words = names.map(wordsOf);
-  const [lead, tail] = [countShared(words), countShared(words.map((one) => one.toReversed()))];
-  const isShort = names.length > 1 && words.every((one) => one.length > lead + tail);
+  const { words, lead, tail, hasOwn } = compareWords(names);
+  const isShort = names.length > 1 && hasOwn;
   return words.map((one) => sentence(isShort ? one.slice(lead, one.length - tail) : one));
 }
 
 function sharedWords(names: readonly string[]): string[] {
+  const { words, lead, tail, hasOwn } = compareWords(names);
+  const [first = []] = words;
+  return hasOwn ? [...first.slice(0, lead), ...first.slice(first.length - tail)] : [];
+}
+
+/** How many words begin and end all names, and whether each has others. */
+function compareWords(names: readonly string[]) {
   const words = names.map(wordsOf);
   const [lead, tail] = [countShared(words), countShared(words.map((one) => one.toReversed()))];
-  const [first = []] = words;
-  return words.every((one) => one.length > lead + tail)
-    ? [...first.slice(0, lead), ...first.slice(first.length - tail)]
-    : [];
+  return { words, lead, tail, hasOwn: words.every((one) => one.length > lead + tail) };
 }
 
 /** How many first words are the same in all lists. */

@@ -10,7 +10,7 @@ import './time-chart.css';
 export interface TimeChartProps extends PlotProps {
   readonly onReset: () => void;
   /** Whether something around the chart shows its title; screen readers have it all the same. */
-  readonly hidesTitle?: boolean;
+  readonly hidesTitle?: boolean | undefined;
   /** Shown instead of the title: the actions of the selection. */
   readonly children: ReactNode | undefined;
 }
@@ -69,7 +69,8 @@ function Legend({ chart, at, isLive }: LegendProps) {
         return (
           <li key={one.label}>
             <span
-              className={`chart-swatch is-${one.kind === 'bar' ? 'area' : (one.kind ?? 'area')} is-${one.color}`}
+              className={`chart-swatch is-${one.kind ?? 'area'}`}
+              style={{ color: `var(--${one.color})` }}
             />
             <span className="muted">{one.label}</span>
             <span className="number chart-legend-value">
@@ -80,7 +81,7 @@ function Legend({ chart, at, isLive }: LegendProps) {
       })}
       {thresholds.map(({ label, color }) => (
         <li key={label}>
-          <span className={`chart-swatch is-dashed is-${color}`} />
+          <span className="chart-swatch is-dashed" style={{ color: `var(--${color})` }} />
           <span className="muted">{label}</span>
         </li>
       ))}

@@ -1,74 +1,48 @@
-import { type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react';
-import { flushSync } from 'react-dom';
-import { NO_WORDS, type Vocabulary } from './completion.ts';
+import { type Ref, Suspense } from 'react';
+import { lazyPart } from '../boundary/boundary.tsx';
+import type { Vocabulary } from './completion.ts';
 import './editor.css';
-import type { Fault, MountedEditor } from './mount.ts';
 
-interface EditorProps {
+export interface EditorProps {
   readonly language: 'sql' | 'yaml';
   /** The accessible name. */
   readonly label: string;
   readonly value: string;
+  /** Called with the text after each change by the user. */
   readonly onChange: (value: string) => void;
+  /** Called on Ctrl+Enter, Cmd+Enter on a Mac. */
   readonly onRun: () => void;
   readonly faults?: readonly Fault[];
   readonly words?: Vocabulary | undefined;
-  readonly ref?: Ref<Pick<MountedEditor, 'goTo'>>;
+  readonly ref?: Ref<EditorHandle>;
 }
 
-const NO_FAULTS: readonly Fault[] = [];
+export interface EditorHandle {
+  /** Moves the cursor to a fault and the focus into the editor. */
+  goTo(fault: Fault): void;
+}
 
-/** An editor of code. CodeMirror is loaded with the first one; a plain field takes its place if it cannot be loaded. */
+/** A fault of a text. */
+export interface Fault {
+  readonly message: string;
+  /** From 1; without one the fault concerns the whole text. */
+  readonly line?: number | undefined;
+  /** From 1; without one the fault concerns the whole line. */
+  readonly column?: number | undefined;
+}
+
+const CodeMirror = lazyPart<EditorProps>(async () => (await import('./code-mirror.tsx')).CodeMirror);
+
+/** An editor of code. CodeMirror is loaded with the first one. */
 export function Editor(props: EditorProps) {
-  const { language, label, value, faults = NO_FAULTS, words = NO_WORDS, ref } = props;
-  const host = useRef<HTMLDivElement>(null);
-  const latest = useRef(props);
-  latest.current = props;
-  const [editor, setEditor] = useState<MountedEditor>();
-  const [failed, setFailed] = useState(false);
-
-  useEffect(() => {
-    let isGone = false;
-    let mounted: MountedEditor | undefined;
-    const mount = async () => {
-      const { mountEditor } = await import('./mount.ts');
-      if (isGone || host.current === null) return;
-      mounted = mountEditor(host.current, {
-        language,
-        label,
-        text: latest.current.value,
-        // At once: a value that is rendered later would undo what was typed since.
-        onChange: (text) => flushSync(() => latest.current.onChange(text)),
-        onRun: () => latest.current.onRun(),
-      });
-      setEditor(mounted);
-    };
-    mount().catch(() => setFailed(true));
-    return () => {
-      isGone = true;
-      mounted?.destroy();
-    };
-  }, [language, label]);
-
-  useLayoutEffect(() => editor?.setText(value), [editor, value]);
-  useEffect(() => editor?.setVocabulary(words), [editor, words]);
-  useEffect(() => editor?.setFaults(faults), [editor, faults]);
-  useImperativeHandle(ref, () => ({ goTo: (fault) => editor?.goTo(fault) }), [editor]);
-
-  if (failed) {
-    return (
-      <textarea
-        className="input editor-plain"
-        aria-label={label}
-        value={value}
-        spellCheck={false}
-        onChange={(event) => props.onChange(event.target.value)}
-      />
-    );
-  }
-  return (
-    <div className="editor" ref={host} aria-busy={editor === undefined}>
-      {editor === undefined && <pre className="editor-plain">{value}</pre>}
+  const loading = (
+    <div className="editor" aria-busy>
+      <pre className="editor-plain">{props.value}</pre>
     </div>
+  );
+  return (
+    <Suspense fallback={loading}>
+      <CodeMirror {...props} />
+    </Suspense>
   );
 }

@@ -19,9 +19,20 @@ interface RangePanelProps {
 
 /** Every way to choose a range: typed, by a click, one of the last ones, or by its two ends. */
 export function RangePanel({ value, onChange }: RangePanelProps) {
+  const { fault, read } = useRangeText(onChange);
   return (
     <>
-      <TypedRange onChange={onChange} />
+      <Form onSubmit={(data) => read(String(data.get('range')))}>
+        <TextField
+          label="Range"
+          name="range"
+          help="40m, now-2h to now-1h, 07:00 to 08:30, yesterday; Enter applies it."
+          fault={fault}
+          data-first-focus
+          placeholder="now-40m"
+          maxLength={RANGE_TEXT_CHARS_MAX}
+        />
+      </Form>
       <fieldset className="group range-quick" aria-label="Quick ranges">
         {QUICK_RANGES.map((range) => (
           <QuietButton
@@ -48,23 +59,6 @@ function useRangeText(onChange: RangePanelProps['onChange']) {
     if (range.kind !== 'fault') onChange(range);
   };
   return { fault, read };
-}
-
-function TypedRange({ onChange }: Pick<RangePanelProps, 'onChange'>) {
-  const { fault, read } = useRangeText(onChange);
-  return (
-    <Form onSubmit={(data) => read(String(data.get('range')))}>
-      <TextField
-        label="Range"
-        name="range"
-        help="40m, now-2h to now-1h, 07:00 to 08:30, yesterday; Enter applies it."
-        fault={fault}
-        data-first-focus
-        placeholder="now-40m"
-        maxLength={RANGE_TEXT_CHARS_MAX}
-      />
-    </Form>
-  );
 }
 
 /** A range by its two ends. The browser writes a date as its locale has it; a field for both would show hours as AM and PM in some. */

@@ -29,74 +29,77 @@ import {
   tooltips,
 } from '@codemirror/view';
 import { tagHighlighter, tags } from '@lezer/highlight';
+import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { KEYWORDS, NO_WORDS, suggest, TYPES, type Vocabulary } from './completion.ts';
-import look from './theme.css?inline';
-
-interface MountOptions {
-  readonly language: EditedLanguage;
-  /** The accessible name. */
-  readonly label: string;
-  readonly text: string;
-  /** Called with the text after each change by the user. */
-  readonly onChange: (text: string) => void;
-  /** Called on Ctrl+Enter, Cmd+Enter on a Mac. */
-  readonly onRun: () => void;
-}
-
-export interface MountedEditor {
-  /** Replaces the text; can be undone. */
-  setText(text: string): void;
-  setFaults(faults: readonly Fault[]): void;
-  setVocabulary(words: Vocabulary): void;
-  /** Moves the cursor to a fault and the focus into the editor. */
-  goTo(fault: Fault): void;
-  destroy(): void;
-}
+import type { EditorProps, Fault } from './editor.tsx';
+import style from './theme.css?inline';
 
 const fromOutside = Annotation.define<true>();
 
 /**
- * Creates an editor in a shadow root of `host`: there CodeMirror adopts style sheets, while in a document it adds `<style>`
- * elements, which the Content-Security-Policy rejects.
+ * An editor in a shadow root: there CodeMirror adopts style sheets, while in a document it adds `<style>` elements, which the
+ * Content-Security-Policy rejects.
  */
-export function mountEditor(host: HTMLElement, options: MountOptions): MountedEditor {
-  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(look);
-  root.adoptedStyleSheets = [sheet]; // CodeMirror puts its own before it
-  let words = NO_WORDS;
-  const view = new EditorView({
-    root,
-    parent: root,
-    doc: options.text,
-    extensions: [options.language === 'sql' ? completing(() => words) : [], createExtensions(options)],
-  });
-  return {
-    setText(text) {
-      const { doc } = view.state;
-      if (doc.toString() === text) return;
-      const changes = { from: 0, to: doc.length, insert: text };
-      view.dispatch({ changes, annotations: fromOutside.of(true) });
-    },
-    setFaults(faults) {
-      view.dispatch(setDiagnostics(view.state, toDiagnostics(view.state.doc.toString(), faults)));
-    },
-    setVocabulary(next) {
-      words = next;
-    },
-    goTo(fault) {
-      const place = placeOf(view.state.doc.toString(), fault);
-      if (place !== undefined) view.dispatch({ selection: { anchor: place.from }, scrollIntoView: true });
-      view.focus();
-    },
-    destroy: () => view.destroy(),
-  };
+export function CodeMirror(props: EditorProps) {
+  const { language, label, value, faults, ref } = props;
+  const host = useRef<HTMLDivElement>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const [view, setView] = useState<EditorView>();
+
+  useLayoutEffect(() => {
+    if (host.current === null) return;
+    const created = createView(host.current, { language, label }, () => latest.current);
+    setView(created);
+    return () => created.destroy();
+  }, [language, label]);
+
+  useLayoutEffect(() => {
+    const doc = view?.state.doc;
+    if (doc === undefined || doc.toString() === value) return;
+    const changes = { from: 0, to: doc.length, insert: value };
+    view?.dispatch({ changes, annotations: fromOutside.of(true) });
+  }, [view, value]);
+  useEffect(() => {
+    view?.dispatch(setDiagnostics(view.state, toDiagnostics(view.state.doc.toString(), faults ?? [])));
+  }, [view, faults]);
+  useImperativeHandle(
+    ref,
+    () => ({
+      goTo(fault) {
+        const place = view && placeOf(view.state.doc.toString(), fault);
+        if (place !== undefined) view?.dispatch({ selection: { anchor: place.from }, scrollIntoView: true });
+        view?.focus();
+      },
+    }),
+    [view],
+  );
+  return <div className="editor" ref={host} />;
 }
 
-function createExtensions({ language, label, onChange, onRun }: MountOptions): Extension {
+type Look = Pick<EditorProps, 'language' | 'label'>;
+
+function createView(host: HTMLElement, look: Look, latest: () => EditorProps): EditorView {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(style);
+  root.adoptedStyleSheets = [sheet]; // CodeMirror puts its own before it
+  return new EditorView({
+    root,
+    parent: root,
+    doc: latest().value,
+    extensions: [
+      look.language === 'sql' ? completing(() => latest().words ?? NO_WORDS) : [],
+      createExtensions(look, latest),
+    ],
+  });
+}
+
+function createExtensions({ language, label }: Look, latest: () => EditorProps): Extension {
   const run = (view: EditorView) => {
     closeCompletion(view);
-    onRun();
+    latest().onRun();
     return true;
   };
   return [
@@ -118,7 +121,8 @@ function createExtensions({ language, label, onChange, onRun }: MountOptions): E
     EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0', spellcheck: 'false' }),
     EditorView.updateListener.of((update) => {
       const isOwn = update.transactions.some((one) => one.annotation(fromOutside) === true);
-      if (update.docChanged && !isOwn) onChange(update.state.doc.toString());
+      // At once: a value that is rendered later would undo what was typed since.
+      if (update.docChanged && !isOwn) flushSync(() => latest().onChange(update.state.doc.toString()));
     }),
     // Tab is left to the browser, so the keyboard is never trapped; Ctrl+[ and Ctrl+] indent.
     keymap.of([
@@ -166,15 +170,6 @@ function toDiagnostics(text: string, faults: readonly Fault[]): Diagnostic[] {
   });
 }
 
-/** A fault of a text. */
-export interface Fault {
-  readonly message: string;
-  /** From 1; without one the fault concerns the whole text. */
-  readonly line?: number | undefined;
-  /** From 1; without one the fault concerns the whole line. */
-  readonly column?: number | undefined;
-}
-
 /** The place to mark for a fault: its word, or its line without the indentation; undefined: the fault has no place. */
 function placeOf(text: string, { line, column }: Fault): { from: number; to: number } | undefined {
   if (line === undefined) return undefined;
@@ -219,8 +214,6 @@ const codes = tagHighlighter([
   { tag: tags.special(tags.name), class: 'cm-code-parameter' },
 ]);
 
-type EditedLanguage = 'sql' | 'yaml';
-
 const clickhouse = SQLDialect.define({
   keywords: KEYWORDS.join(' ').toLowerCase(),
   types: TYPES.join(' ').toLowerCase(),
@@ -230,7 +223,7 @@ const clickhouse = SQLDialect.define({
   specialVar: '@',
 });
 
-function languageOf(language: EditedLanguage): Extension {
+function languageOf(language: EditorProps['language']): Extension {
   return language === 'sql' ? clickhouse.language : yaml();
 }
 

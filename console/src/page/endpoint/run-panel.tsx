@@ -1,0 +1,51 @@
+import type { ReactNode } from 'react';
+import type { Row } from '../../api/answer.ts';
+import type { ApiError } from '../../api/client.ts';
+import { latestOf, type Run } from '../../api/queries.ts';
+import { formatRows } from '../../format/number.ts';
+import { Panel } from '../../ui/panel.tsx';
+
+interface RunPanelProps<T> {
+  readonly title: string;
+  readonly run: Run<T>;
+  readonly rowsOf: (value: T) => readonly Row[];
+  /** Facts about an answer; `false` leaves one out. */
+  readonly factsOf: (value: T) => readonly ReactNode[];
+  /** Shown beside the facts. */
+  readonly actions?: ReactNode;
+  readonly idle: ReactNode;
+  readonly failed: (error: ApiError) => ReactNode;
+  readonly children: (value: T) => ReactNode;
+}
+
+/** What a run of a query returned. The answer before stays, faded, while the next one is computed. */
+export function RunPanel<T>(props: RunPanelProps<T>) {
+  const { title, run, rowsOf, factsOf, actions, idle, failed, children } = props;
+  const value = latestOf(run);
+  const isRunning = run.state === 'running';
+  const facts = run.state === 'done' && (
+    <>
+      <ul className="meta small number" aria-label={`About this ${title.toLowerCase()}`}>
+        {factsOf(run.value).map(
+          // biome-ignore lint/suspicious/noArrayIndexKey: a fact has no other identity
+          (fact, i) => fact !== false && <li key={i}>{fact}</li>,
+        )}
+      </ul>
+      {actions}
+    </>
+  );
+  return (
+    <Panel title={title} actions={facts}>
+      <div role="status" className="visually-hidden">
+        {isRunning ? 'Running' : run.state === 'done' ? formatRows(rowsOf(run.value).length) : ''}
+      </div>
+      {run.state === 'failed' && failed(run.error)}
+      {run.state === 'idle' && idle}
+      {run.state === 'stopped' && <p className="muted">Stopped.</p>}
+      {isRunning && value === undefined && <p className="muted">Running…</p>}
+      {value !== undefined && (
+        <div className={isRunning ? 'answer stack is-busy' : 'answer stack'}>{children(value)}</div>
+      )}
+    </Panel>
+  );
+}

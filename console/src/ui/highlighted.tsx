@@ -1,0 +1,40 @@
+import bash from 'highlight.js/lib/languages/bash';
+import javascript from 'highlight.js/lib/languages/javascript';
+import sql from 'highlight.js/lib/languages/sql';
+import yaml from 'highlight.js/lib/languages/yaml';
+import { createLowlight } from 'lowlight';
+import { type ReactNode, useMemo } from 'react';
+
+const lowlight = createLowlight({ bash, javascript, sql, yaml });
+
+interface HighlightedProps {
+  readonly text: string;
+  readonly language: string;
+}
+
+/** Code with elements around its words, whose classes give them colours. */
+export function Highlighted({ text, language }: HighlightedProps) {
+  return useMemo(() => toNodes(lowlight.highlight(language, text).children as HastNode[]), [text, language]);
+}
+
+/** The part of hast that lowlight returns. */
+type HastNode =
+  | { readonly type: 'text'; readonly value: string }
+  | {
+      readonly type: 'element';
+      readonly properties: { readonly className?: readonly string[] };
+      readonly children: readonly HastNode[];
+    };
+
+function toNodes(nodes: readonly HastNode[]): ReactNode[] {
+  return nodes.map((node, i) =>
+    node.type === 'text' ? (
+      node.value
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the list is rebuilt with its text, never changed
+      <span key={i} className={node.properties.className?.join(' ')}>
+        {toNodes(node.children)}
+      </span>
+    ),
+  );
+}
