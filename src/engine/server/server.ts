@@ -157,8 +157,9 @@ const PING_MS_MAX = 1_000;
 const FAILURES_MAX = 3;
 
 /**
- * Pings a server until stopped, so that callers fail fast while it is unavailable. A server that rejects connections fails each query by itself; one behind a network that
- * drops packets would hold each query until its timeout, and then all that wait behind it.
+ * Pings a server until stopped, so that callers fail fast while it is unavailable. A server that rejects connections
+ * fails each query by itself; one behind a network that drops packets would hold each query until its timeout, and then
+ * all that wait behind it.
  */
 function watchServer({ ping, pauseMs, onReach }: WatchOptions) {
   let reach = new AbortController();

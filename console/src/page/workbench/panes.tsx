@@ -1,8 +1,9 @@
 import { type ReactNode, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { CopyButton } from '../../ui/button.tsx';
+import type { EditorHandle, Fault } from '../../ui/editor/code-mirror.tsx';
 import type { Vocabulary } from '../../ui/editor/completion.ts';
-import { Editor, type EditorHandle, type Fault } from '../../ui/editor/editor.tsx';
+import { Editor } from '../../ui/editor/editor.tsx';
 import { Segmented } from '../../ui/tabs.tsx';
 import type { FileFaults } from './use-check.ts';
 import type { Texts } from './work.ts';

@@ -5,7 +5,7 @@ import { parseJson, type Row } from '../../api/answer.ts';
 import { ApiError, parseAnswer, useClient } from '../../api/client.ts';
 import { pause } from '../../api/follow.ts';
 import { useRun } from '../../api/queries.ts';
-import type { Fault } from '../../ui/editor/editor.tsx';
+import type { Fault } from '../../ui/editor/code-mirror.tsx';
 import { fillIn } from '../endpoint/parameter-control.tsx';
 import { readOutline } from './definition.ts';
 import { actionPath, type DefinitionKind } from './use-save-file.ts';

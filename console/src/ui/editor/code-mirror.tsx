@@ -29,13 +29,40 @@ import {
   tooltips,
 } from '@codemirror/view';
 import { tagHighlighter, tags } from '@lezer/highlight';
-import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react';
+import { type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { KEYWORDS, NO_WORDS, suggest, TYPES, type Vocabulary } from './completion.ts';
-import type { EditorProps, Fault } from './editor.tsx';
 import style from './theme.css?inline';
 
 const fromOutside = Annotation.define<true>();
+
+export interface EditorProps {
+  readonly language: 'sql' | 'yaml';
+  /** The accessible name. */
+  readonly label: string;
+  readonly value: string;
+  /** Called with the text after each change by the user. */
+  readonly onChange: (value: string) => void;
+  /** Called on Ctrl+Enter, Cmd+Enter on a Mac. */
+  readonly onRun: () => void;
+  readonly faults?: readonly Fault[];
+  readonly words?: Vocabulary | undefined;
+  readonly ref?: Ref<EditorHandle>;
+}
+
+export interface EditorHandle {
+  /** Moves the cursor to a fault and the focus into the editor. */
+  goTo(fault: Fault): void;
+}
+
+/** A fault of a text. */
+export interface Fault {
+  readonly message: string;
+  /** From 1; without one the fault concerns the whole text. */
+  readonly line?: number | undefined;
+  /** From 1; without one the fault concerns the whole line. */
+  readonly column?: number | undefined;
+}
 
 /**
  * An editor in a shadow root: there CodeMirror adopts style sheets, while in a document it adds `<style>` elements, which the
