@@ -217,10 +217,9 @@ describe('an event', () => {
 const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
 const LOGS = definitions.sources.find(({ name }) => name === 'logs') ?? SOURCE;
 
-// As pino-logflare sends them. A `name` may be the event's own, such as a customer's.
+// A `name` may be the event's own, such as a customer's.
 test.each([
-  [{ metadata: { context: { host: 'h1', service: 'shop' } } }, 'shop'],
-  [{ service: 'pay', hostname: 'h1', metadata: { context: { service: 'shop' } } }, 'pay'],
+  [{ service: 'pay', hostname: 'h1', name: 'Ada' }, 'pay'],
   [{ name: 'Ada', hostname: 'h1' }, null],
 ])('in logs service and host are found: %j', (event, service) => {
   const { typed } = parseEvent({ text: JSON.stringify(event) }, LOGS, { now: NOW, project: '' });

@@ -22,7 +22,7 @@ export const COMMON_COLUMNS = [
 export const MISREAD = ['false', 'inf', 'infinity', 'nan', 'not', 'top', 'true'];
 
 // Each is searched for in the JSON of every event, and of older rows.
-const PATHS_MAX = 16;
+const PATHS_MAX = 10;
 
 type ColumnFields = NonNullable<ManagedFile['columns']>;
 type ColumnFault = readonly [field: keyof ColumnFields[string], message: string];
