@@ -8,6 +8,7 @@ import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto';
 import { LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs';
 import { pino } from 'pino';
 import pinoElasticsearch from 'pino-elasticsearch';
+import { createWriteStream } from 'pino-logflare';
 import pinoLoki from 'pino-loki';
 import { afterAll, describe, expect, test } from 'vitest';
 import winston from 'winston';
@@ -46,6 +47,12 @@ const SENDERS: Readonly<Record<string, (project: string) => unknown>> = {
     logAll(pino(transport));
     transport.end();
     await once(transport, 'close');
+  },
+  'pino-logflare': (project) => {
+    const own = { apiBaseUrl: `${url}/api`, apiKey: PUBLIC_KEY, sourceName: 'logs', size: 10 };
+    const stream = createWriteStream(own as never); // its types know neither an address nor a name
+    logAll(pino({ base: { project } }, stream));
+    stream.end();
   },
   'winston-loki': async (project) => {
     const options = { host: url, basicAuth: `any:${PUBLIC_KEY}`, labels: { project }, json: false };
