@@ -84,6 +84,18 @@ describe('random invocations', () => {
     });
     await fc.assert(property, runs(20));
   });
+
+  test('belong to their own project only, whatever the names of others hold', async () => {
+    const names = ['acme-eu', 'my-acme', 'acm', 'ACME', 'acme ', 'acm_', '%', "acme' OR '1'='1"];
+    const projects = fc.constantFrom(...names);
+    const property = fc.asyncProperty(situation, projects, async ({ now, events }, name) => {
+      // Names without ours in them are shared by all cases, so the case asks for one of its own.
+      const project = name.toLowerCase().includes(MINE) ? name : `${name}${MINE}`;
+      const { rows, expected } = await answerFor(events, now, { project, interval: '7day' });
+      expectStats(rows, expected);
+    });
+    await fc.assert(property, runs(15));
+  });
 });
 
 describe('one bucket', () => {

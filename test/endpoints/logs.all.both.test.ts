@@ -47,13 +47,13 @@ function expectNewest(rows: readonly Row[], matching: readonly WireEvent[]): voi
 
 async function expectAsOracle(
   s: { now: number; events: readonly WireEvent[] },
-  asked: { tier?: string | undefined; start?: Bound; end?: Bound },
+  asked: { project?: string; tier?: string | undefined; start?: Bound; end?: Bound },
 ): Promise<void> {
   service.clock.now = s.now;
   const unique = cases++;
   const own = renameProjects(s.events, unique);
   const question: LogsQuestion = {
-    project: rename(MINE, unique),
+    project: rename(asked.project ?? MINE, unique),
     tier: asked.tier ?? '',
     start: asked.start?.micros,
     end: asked.end?.micros,
@@ -95,6 +95,14 @@ describe('random events', () => {
       expectAsOracle(s, { tier: 'ENTERPRISE', start, end }),
     );
     await fc.assert(property, runs(6));
+  });
+
+  test('are never those of a project whose name holds the one asked for, or is held by it', async () => {
+    const names = ['acme-eu', 'my-acme', 'ACME', 'acme ', 'acm_acme', '%acme%', "x' OR 'acme'='acme"];
+    const property = fc.asyncProperty(situation({ maxLength: 50 }), fc.constantFrom(...names), (s, project) =>
+      expectAsOracle(s, { tier: 'PAYG', project }),
+    );
+    await fc.assert(property, runs(12));
   });
 });
 

@@ -32,6 +32,30 @@ describe('the keyring', () => {
     expect(await keyring.hasUsableKey()).toBe(false);
   });
 
+  test('rejects a known id with another secret, whatever the state of the key', async () => {
+    const { keyring } = setUp();
+    const { id, key } = await keyring.create({ name: 'a', scopes: ['query'] });
+    const forged = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`;
+    expect((await rejectionOf(keyring.authenticate(forged))).message).toBe('the key is not known');
+    await keyring.revoke(id);
+    expect((await rejectionOf(keyring.authenticate(forged))).message).toBe('the key is not known');
+  });
+
+  test('takes a key until it is revoked, or until the instant at which it expires', async () => {
+    const { keyring, store, clock } = setUp();
+    const { id, key } = await keyring.create({ name: 'a', scopes: ['query'] });
+    expect(await keyring.authenticate(key)).toEqual({ keyId: id, scopes: ['query'], pins: {} });
+    clock.now++;
+    await keyring.revoke(id);
+    expect((await store.findKey(id))?.revokedMs).toBe(clock.now);
+    expect((await rejectionOf(keyring.authenticate(key))).message).toBe('the key has been revoked');
+    const timed = await keyring.create({ name: 'b', scopes: ['query'], expiresMs: clock.now + 1_000 });
+    clock.now += 999;
+    expect(await keyring.authenticate(timed.key)).toMatchObject({ scopes: ['query'] });
+    clock.now += 1;
+    expect((await rejectionOf(keyring.authenticate(timed.key))).message).toBe('the key has expired');
+  });
+
   test.each([undefined, '', 'nonsense', createSecret().key, ' '.repeat(100_000), '\0\ud800'])(
     'rejects %j',
     async (key) => {
