@@ -1,7 +1,7 @@
 import { constants, setPriority } from 'node:os';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { type ErrorCode, messageOf, type ParameterFault, TailraceError } from '../errors.ts';
-import { asBuffer, transferable } from '../lib/memory.ts';
+import { asBuffer, freeMemory, transferable } from '../lib/memory.ts';
 import { type Batch, type BatchInput, decodeBatch } from './decode-batch.ts';
 
 /** What the worker thread returns to src/ingest/decoder.ts: a structured clone would lose the code of an error. */
@@ -21,6 +21,7 @@ if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BEL
 
 export default function decode(input: BatchInput): unknown {
   const decoded = tryDecode(input);
+  freeMemory([input.bytes]); // this thread's own; rows have buffers of their own
   const moved =
     'batch' in decoded
       ? decoded.batch.parts.flatMap(({ rows }) => rows.flatMap(({ bytes }) => transferable(bytes)))
