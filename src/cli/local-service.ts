@@ -72,14 +72,19 @@ function isService(dataDir: string): boolean {
 const START_MS_MAX = 60_000;
 const POLL_EVERY_MS = 50;
 
-/** Returns the service on the data directory of the settings, once it listens. @throws InputError if there is none */
-export async function getLocalService(config: Store): Promise<Remote> {
+/**
+ * Returns the service on the data directory of the settings, once it listens.
+ *
+ * @param orElse what helps besides, for the error
+ * @throws InputError if there is none
+ */
+export async function getLocalService(config: Store, orElse = ''): Promise<Remote> {
   const { dataDir } = config;
   const endMs = performance.now() + START_MS_MAX;
   for (;;) {
     const found = findLocalService(config);
     if (found !== undefined) return found;
-    if (!isService(dataDir)) throw new InputError([describeAbsent(dataDir)]);
+    if (!isService(dataDir)) throw new InputError([describeAbsent(dataDir) + orElse]);
     if (performance.now() > endMs)
       throw new StoppedError(`the service on ${dataDir} is still starting; its log says more`);
     await wait(POLL_EVERY_MS);
@@ -139,6 +144,6 @@ export function findStore(config = readConfig()): { readonly config: Config; rea
 export async function findService(config: Store, options: RemoteOptions): Promise<Remote> {
   const remote = findRemote(options);
   if (remote !== undefined) return remote;
-  const service = await getLocalService(config);
+  const service = await getLocalService(config, '; --url names one that runs elsewhere');
   return { ...service, key: findKey(options) ?? service.key };
 }
