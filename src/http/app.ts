@@ -60,8 +60,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     keyring: authenticator,
     sharedRates,
     now,
-    onLimited: metrics.rateLimited,
-    onLocalRate: metrics.rateHeldLocally,
+    onLimited: metrics.rateLimited.inc,
+    onLocalRate: metrics.rateHeldLocally.inc,
   });
   const admissions: Admissions = { admit, handedOn: new WeakMap(), readAmbient, publicUrl: config.publicUrl };
   app.decorate('admissions', admissions);
@@ -104,7 +104,7 @@ function boundConnections(server: Server, metrics: Metrics): void {
     metrics.connectionOpened();
     socket.once('close', metrics.connectionClosed);
   });
-  server.on('drop', metrics.connectionDropped);
+  server.on('drop', () => metrics.connectionsDropped.inc());
 }
 
 function createApp(

@@ -50,7 +50,7 @@ export async function openStoring(
       storing.committed(error);
       if (error !== undefined) logger.error({ err: error, source, rows }, 'events could not be stored');
     },
-    onOverload: metrics.overloaded,
+    onOverload: metrics.overloads.inc,
     onRejected: rejectedEvents.add,
     onCounted(source, counts) {
       metrics.received(source, counts);
@@ -73,7 +73,7 @@ async function startRetention(context: Context): Promise<Retention> {
     storeBytesMax: config.storeBytesMax,
     makeRoom: reserve.free,
     onDropped({ table, day, rows, bytes, reason }) {
-      metrics.dayDropped(reason);
+      metrics.daysDropped.inc(reason);
       logger.info({ table, day, rows, bytes, reason }, 'a day of events was dropped');
     },
     onStopped(reason) {
