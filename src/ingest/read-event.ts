@@ -213,17 +213,6 @@ function cutOthers({ spans, cut }: Scanned, own: ReadonlyMap<number, OwnName>): 
   return runs;
 }
 
-/** Returns the value at a path of a parsed event; `undefined` if there is none. Walks objects only, by their own members. */
-export function findValue(event: unknown, path: readonly string[]): unknown {
-  let value = event;
-  for (const name of path) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, name))
-      return undefined;
-    value = (value as Record<string, unknown>)[name];
-  }
-  return value;
-}
-
 const ACCEPTS: Record<ColumnType, (value: unknown) => boolean> = {
   string: (value) => typeof value === 'string',
   keyword: (value) => typeof value === 'string',
@@ -240,7 +229,7 @@ export function typedValue(value: unknown, type: ColumnType): unknown {
   return ACCEPTS[type](value) ? value : null;
 }
 
-/** Returns the value of an event at one of its source's paths; see `findValue`. */
+/** Returns the value of an event at one of its source's paths, as `findValue` does. */
 type ReadPath = (path: readonly string[]) => unknown;
 
 const LEVEL_NUMBER = /^\d{1,2}$/;

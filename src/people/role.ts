@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { type Grant, isPinText } from '../keys/grant.ts';
 import { type Caller, unauthorized } from '../keys/keyring.ts';
 import type { Claims, SessionRecord } from '../keys/session-store.ts';
-import { isObject } from '../lib/json.ts';
+import { findValue } from '../lib/json.ts';
 
 /** A person whom the provider or a proxy vouches for. */
 export interface Identity {
@@ -47,13 +47,7 @@ function toPrintable(value: unknown): string {
  */
 function findClaim(claims: Claims, name: string): unknown {
   if (name === 'email' && claims['email_verified'] !== true) return undefined;
-  if (Object.hasOwn(claims, name)) return claims[name];
-  let value: unknown = claims;
-  for (const part of name.split('.')) {
-    if (!isObject(value) || !Object.hasOwn(value, part)) return undefined;
-    value = value[part];
-  }
-  return value;
+  return Object.hasOwn(claims, name) ? claims[name] : findValue(claims, name.split('.'));
 }
 
 /** Returns the verified address of a person, in lower case. */
