@@ -3,8 +3,7 @@ import { CONTROL_STALE_MS, openControlStore } from '../keys/open-control-store.t
 import { createTokens, openTokenSecret } from '../keys/token.ts';
 import { createThrottle } from '../lib/task.ts';
 import { createAuthenticator, createLoginSeal, createReadAmbient } from '../people/credential.ts';
-import { explain } from '../people/explain.ts';
-import { createProvider } from '../people/provider.ts';
+import { createProvider, explain } from '../people/provider.ts';
 import { createPeopleCallers } from '../people/role.ts';
 import { createSessions } from '../people/sessions.ts';
 import { createSignIn } from '../people/sign-in.ts';
