@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Pool, type PoolConfig } from 'pg';
+import { Pool, type PoolConfig, types } from 'pg';
 import { InputError, messageOf, TailraceError } from '../errors.ts';
 import { toStartError } from '../lib/system-failure.ts';
 import { type ControlStore, createControlStore } from './control-store.ts';
@@ -44,6 +44,8 @@ const IDLE_IN_TRANSACTION_MS_MAX = 5_000;
 const SCHEMA_MS_MAX = 60_000;
 // An arbitrary number: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
 const SCHEMA_LOCK = 8_245_722_243;
+
+types.setTypeParser(types.builtins.INT8, Number); // as SQLite; it would return texts
 
 /**
  * Opens the control store in a PostgreSQL database that any number of processes may share.
