@@ -8,8 +8,8 @@ import { findKeyId, hashKey, isWithinReach, SCOPES, sameHash } from './grant.ts'
 import { createTally, type Tally } from './known-keys.ts';
 import { createManagement } from './management.ts';
 import {
+  isTokenGrant,
   looksLikeToken,
-  parseTokenGrant,
   type SignedToken,
   type TokenGrant,
   type Tokens,
@@ -131,7 +131,7 @@ export function createKeyring(options: KeyringOptions) {
 }
 
 /** Callers get each failure in one way, although most results are there at once. */
-function orRejected<T>(work: () => T | Promise<T>): T | Promise<T> {
+export function orRejected<T>(work: () => T | Promise<T>): T | Promise<T> {
   try {
     return work();
   } catch (error) {
@@ -173,10 +173,6 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
     return { caller: toCaller(usable), hash: usable.hash };
   }
 
-  function authenticateToken(text: string, address: string): Caller | Promise<Caller> {
-    return andThen(tokens.read(text), (token) => checkToken(token, address));
-  }
-
   function checkToken(token: SignedToken | Unreadable, address: string): Caller | Promise<Caller> {
     if ('reason' in token) throw reject(token.reason, '', { address, sent: 'token' });
     const holder = getHolder(token.parent, { address, sent: 'key of the token' });
@@ -186,8 +182,8 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
   function acceptToken(token: SignedToken, { caller, hash }: Holder, sender: Sender): Caller {
     const { keyId } = caller;
     if (token.parentPrint !== tokens.print(hash)) throw reject('unknown', keyId, sender);
-    const grant = parseTokenGrant(token.grant);
-    if (grant === undefined) throw reject('unknown', keyId, sender);
+    const { grant } = token;
+    if (!isTokenGrant(grant)) throw reject('unknown', keyId, sender);
     // The key may do less than when it signed the token.
     if (isWithinReach(grant, caller) !== undefined) throw reject('wider', keyId, sender);
     tally.lastUsed.set(keyId, now());
@@ -202,7 +198,8 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
     const own = environment.find((entry) => sameHash(entry.hash, hash));
     if (own !== undefined) return own.caller;
     const id = findKeyId(text);
-    if (id === undefined && looksLikeToken(text)) return authenticateToken(text, address);
+    if (id === undefined && looksLikeToken(text))
+      return andThen(tokens.read(text), (token) => checkToken(token, address));
     const found = id === undefined ? undefined : store.findKey(id);
     return andThen(found, (record) => acceptKey(record, hash, sender));
   }

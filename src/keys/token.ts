@@ -139,12 +139,8 @@ const SHAPE = Type.Object(
   { additionalProperties: false },
 );
 
-const isGrant = compileSchema(SHAPE);
-
-/** Reads the grant in a token; `undefined` if another version wrote it, which may have limits unknown to this one. */
-export function parseTokenGrant(value: unknown): Grant | undefined {
-  return isGrant(value) ? value : undefined;
-}
+/** Whether this version knows the grant in a token: one that another version wrote may have limits unknown to this one. */
+export const isTokenGrant = compileSchema(SHAPE);
 
 /** In the data directory. */
 export const SECRET_FILE = 'token.secret';

@@ -3,7 +3,7 @@ import proxyAddress from '@fastify/proxy-addr';
 import type { Config } from '../config/config.ts';
 import { isLoopbackHost } from '../config/url.ts';
 import { TailraceError } from '../errors.ts';
-import { type Caller, type Keyring, unauthorized } from '../keys/keyring.ts';
+import { type Caller, type Keyring, orRejected, unauthorized } from '../keys/keyring.ts';
 import { deriveSecret } from '../lib/hash.ts';
 import { headerOf } from '../lib/network.ts';
 import type { LoginSecrets } from './provider.ts';
@@ -163,16 +163,14 @@ export function createAuthenticator({ keyring, sessions, callers }: Authenticate
   const authenticate: Authenticator['authenticate'] = (sent, address = '') => {
     if (typeof sent !== 'object') return keyring.authenticate(sent, address);
     if (sent.kind === 'session') return ofSession(sent, address);
-    try {
+    return orRejected(() => {
       if (sent.kind === 'proxy') return callers.ofProxy(sent);
       keyring.refused('', 'unknown', address);
       throw unauthorized(
         'the header that names a user is accepted once, and only from a proxy of TAILRACE_TRUST_PROXY',
         'unknown',
       );
-    } catch (error) {
-      return Promise.reject(error);
-    }
+    });
   };
 
   function ofSession({ secret, url, instead }: Ambient & { kind: 'session' }, address: string) {
