@@ -195,20 +195,14 @@ export function createIngest(options: IngestOptions) {
       onCommit: options.onCommit,
     },
   );
-  const parts = { decoder, committer, backpressure };
   return {
-    receive: createReceiver({ ...options, ...parts, blockRowsMin }),
+    receive: createReceiver({ ...options, decoder, committer, backpressure, blockRowsMin }),
     committer,
-    backpressure: {
-      ...backpressure,
-      // Before its body is read, too.
-      check(key: string, bytes: number): void {
-        options.usage.checkKey(key);
-        backpressure.check(key, bytes);
-      },
-      get waitMs() {
-        return backpressure.waitMs;
-      },
+    backpressure,
+    /** To be called before a body is read. @throws TailraceError as `Usage.checkKey` and `Backpressure.check` */
+    admitEvents(key: string, bytes: number): void {
+      options.usage.checkKey(key);
+      backpressure.check(key, bytes);
     },
     /** Commits what is queued. */
     async close(): Promise<void> {

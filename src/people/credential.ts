@@ -147,20 +147,17 @@ export type Ambient =
 /** What identifies the sender of a request: a key or token, or what a browser sends by itself. */
 export type Credential = string | undefined | Ambient;
 
-/** Finds the caller by any of these. */
-export interface Authenticator {
-  /** Rejects as `Keyring.authenticate`. */
-  authenticate(sent: Credential, address?: string): Caller | Promise<Caller>;
-}
+/** Finds the caller by any of these. Rejects as `Keyring.authenticate`. */
+export type Authenticate = (sent: Credential, address?: string) => Caller | Promise<Caller>;
 
-export interface AuthenticateParts {
+interface AuthenticateParts {
   readonly keyring: Pick<Keyring, 'authenticate' | 'refused'>;
   readonly sessions: Pick<Sessions, 'authenticate'>;
   readonly callers: Pick<ReturnType<typeof createPeopleCallers>, 'ofProxy'>;
 }
 
-export function createAuthenticator({ keyring, sessions, callers }: AuthenticateParts): Authenticator {
-  const authenticate: Authenticator['authenticate'] = (sent, address = '') => {
+export function createAuthenticate({ keyring, sessions, callers }: AuthenticateParts): Authenticate {
+  const authenticate: Authenticate = (sent, address = '') => {
     if (typeof sent !== 'object') return keyring.authenticate(sent, address);
     if (sent.kind === 'session') return ofSession(sent, address);
     return orRejected(() => {
@@ -182,7 +179,7 @@ export function createAuthenticator({ keyring, sessions, callers }: Authenticate
       throw error;
     });
   }
-  return { authenticate };
+  return authenticate;
 }
 
 type AmbientSettings = Pick<Config, 'publicUrl' | 'trustProxy' | 'trustedUserHeader'>;
