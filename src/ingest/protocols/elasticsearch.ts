@@ -40,18 +40,6 @@ const PRODUCT_HEADERS = { 'x-elastic-product': 'Elasticsearch' };
 
 /** Elasticsearch's bulk API. */
 export const elasticsearch: Protocol = {
-  docs: {
-    title: 'Elasticsearch',
-    tested: '@elastic/elasticsearch, pino-elasticsearch, rsyslog (omelasticsearch)',
-    key: '`Authorization: ApiKey`, or the password of `Basic`',
-    timestamp: '`@timestamp`, else `timestamp`',
-    message: '`message`',
-    project: '`project`',
-    metadata: 'the other members of the document',
-    labels: '`index`',
-    answers:
-      '200 with the result of each document, as JSON; an `_id` is the id of its event, and 409 twice in one request',
-  },
   headers: PRODUCT_HEADERS,
   findKey: (request) => findApiKey(request) ?? findBasicKey(request),
   events: {
