@@ -1,9 +1,10 @@
 import { COMMON_COLUMNS } from '../definitions/checks/source.ts';
-import type { ColumnType, Source } from '../definitions/source.ts';
+import type { Source } from '../definitions/source.ts';
 import type { RowBlocks, RowText } from '../engine/engine.ts';
-import { type BlockColumn, type BlockKind, createBlockWriter } from '../engine/row-block.ts';
+import { type BlockColumn, createBlockWriter } from '../engine/row-block.ts';
 import { columnNames } from '../engine/table.ts';
 import { MICROS_PER_DAY } from '../lib/instant.ts';
+import { KINDS } from '../search/field.ts';
 import { charsOf, type Event, encodeRow, rowValues } from './event.ts';
 
 /** How rows are passed to the engine. `blocks`: see `RowBlocks`; `text`: `JSONCompactEachRow`. */
@@ -17,14 +18,6 @@ export interface DayRows {
   readonly layout: RowLayout;
   readonly bytes: Buffer;
 }
-
-const KINDS: Readonly<Record<ColumnType, BlockKind>> = {
-  string: 'text',
-  keyword: 'text',
-  integer: 'integer',
-  number: 'number',
-  boolean: 'boolean',
-};
 
 /** Returns the columns of a source's blocks, in the order of `tableColumns`. */
 export function blockColumns(source: Source): BlockColumn[] {
