@@ -10,16 +10,12 @@ import { countMarks } from './wire-events.ts';
 
 export type Decoder = ReturnType<typeof createDecoder>;
 
-interface DecoderOptions {
-  /**
-   * Bodies up to this size and number of marks (see `countMarks`) are decoded inline, unless their source has slow
-   * rules.
-   */
-  readonly inlineBytesMax: number;
-  readonly inlineMarksMax: number;
-  /** Heap of the thread; past it the thread ends and is replaced, and the body that filled it is rejected. */
-  readonly threadMemoryMbMax: number;
-}
+/**
+ * Bodies up to this size and number of marks (see `countMarks`) are decoded inline, unless their source has slow rules: in
+ * a few milliseconds, even one built to be slow. Past the heap of the thread, the thread ends and is replaced, and the body
+ * that filled it is rejected: one of the largest size needs less, unless it was built to need more.
+ */
+export const DECODER_LIMITS = { inlineBytesMax: 64 * 1024, inlineMarksMax: 1_000, threadMemoryMbMax: 1_024 };
 
 // The extension of this file: .ts in the repository, .js in the published package.
 const WORKER = new URL(`decode-worker${extname(import.meta.url)}`, import.meta.url).href;
@@ -42,7 +38,7 @@ const BODIES: PoolWork = { one: 'body', many: 'bodies', mayHold: () => true };
 const ALWAYS = new AbortController().signal;
 
 /** Decodes request bodies without blocking the event loop: small ones inline, large ones on a worker thread. */
-export function createDecoder(options: DecoderOptions) {
+export function createDecoder(options = DECODER_LIMITS) {
   const state: { pool?: Piscina<BatchInput, Decoded>; closes: number; pending: number } = {
     closes: 0,
     pending: 0,

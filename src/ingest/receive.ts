@@ -159,11 +159,6 @@ const WAIT_MS_MAX = 2_000;
 const GROUP_WAIT_MS = 5;
 // A larger group would make its first request wait without making the engine faster.
 const GROUP_BYTES_MAX = 8 * 1024 * 1024;
-// A body within both bounds is decoded in a few milliseconds, even one built to be slow.
-export const INLINE_BYTES_MAX = 64 * 1024;
-export const INLINE_MARKS_MAX = 1_000;
-// A body of the largest size needs less, unless it was built to need more.
-const THREAD_MEMORY_MB_MAX = 1_024;
 // Below, the fixed cost of an insert of blocks is more than what it saves; bench/NOTES.md has both.
 const BLOCK_ROWS_MIN = 500;
 
@@ -181,11 +176,7 @@ export function createIngest(options: IngestOptions) {
     options.requireRoom();
     await backpressure.watch(() => engine.insert(batch));
   };
-  const decoder = createDecoder({
-    inlineBytesMax: INLINE_BYTES_MAX,
-    inlineMarksMax: INLINE_MARKS_MAX,
-    threadMemoryMbMax: THREAD_MEMORY_MB_MAX,
-  });
+  const decoder = createDecoder();
   const committer = createCommitter(
     { insert },
     {
