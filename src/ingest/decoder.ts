@@ -39,20 +39,19 @@ const ALWAYS = new AbortController().signal;
 
 /** Decodes request bodies without blocking the event loop: small ones inline, large ones on a worker thread. */
 export function createDecoder(options = DECODER_LIMITS) {
-  const state: { pool?: Piscina<BatchInput, Decoded>; closes: number; pending: number } = {
-    closes: 0,
-    pending: 0,
-  };
+  let pool: Piscina<BatchInput, Decoded> | undefined;
+  let closes = 0;
+  let pending = 0;
   const turns = createSessionPool([THREAD], TURNS, BODIES);
 
   async function decodeOnThread(key: string, input: BatchInput): Promise<Decoded> {
-    const { closes: before } = state;
+    const before = closes;
     const turn = await turns.acquire(ALWAYS, { lane: key });
     try {
       const { Piscina } = await import('piscina'); // loaded only if it is used
-      if (state.closes !== before) throw new Error('the decoder was closed');
-      state.pool ??= createPool(Piscina, options.threadMemoryMbMax);
-      return await state.pool.run(input, { transferList: transferable(input.bytes) });
+      if (closes !== before) throw new Error('the decoder was closed');
+      pool ??= createPool(Piscina, options.threadMemoryMbMax);
+      return await pool.run(input, { transferList: transferable(input.bytes) });
     } catch (error) {
       return rejectLost(error);
     } finally {
@@ -84,18 +83,18 @@ export function createDecoder(options = DECODER_LIMITS) {
         const batch = decodeInline(input, options.inlineBytesMax * INLINE_GROWTH_MAX);
         if (batch !== undefined) return batch;
       }
-      state.pending++;
-      return await decodeLarge(key, input).finally(() => state.pending--);
+      pending++;
+      return await decodeLarge(key, input).finally(() => pending--);
     },
     /** Large bodies that are being decoded, or wait for it. */
     get pending(): number {
-      return state.pending;
+      return pending;
     },
     /** Ends the thread; bodies that are being decoded are rejected. */
     async close(): Promise<void> {
-      state.closes++;
+      closes++;
       turns.drain(new TailraceError('engine_unavailable', 'the service is shutting down'));
-      await state.pool?.destroy();
+      await pool?.destroy();
     },
   };
 }
