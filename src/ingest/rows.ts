@@ -34,20 +34,15 @@ export function toInsert(source: Source, layout: RowLayout, parts: readonly Buff
   return { format: 'JSONCompactEachRow', columns: columnNames(source), bytes: Buffer.concat(parts) };
 }
 
-/** Chooses the layout of a day's rows. */
-export interface LayoutChoice {
-  /** The columns of the rows' blocks. */
-  readonly columns: readonly BlockColumn[];
-  /** The only day whose rows become blocks, days since 1970. */
-  readonly day: number;
-}
-
 /**
  * Encodes events as the bytes of inserts, one at a time, so that each can be freed before the next is parsed.
  *
- * @param blocks if given, the rows of that day become blocks; all others are text
+ * @param blocks if given, the rows of that day (days since 1970) become blocks with these columns; all others are text
  */
-export function createRowEncoder(blocks?: LayoutChoice) {
+export function createRowEncoder(blocks?: {
+  readonly columns: readonly BlockColumn[];
+  readonly day: number;
+}) {
   const days = new Map<number, ReturnType<typeof createEncoder>>();
   return {
     add(event: Event): void {
