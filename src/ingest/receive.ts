@@ -6,7 +6,6 @@ import type { Source } from '../definitions/source.ts';
 import type { Engine, InsertBatch } from '../engine/engine.ts';
 import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
-import { createSingleFlight } from '../lib/single-flight.ts';
 import { type Backpressure, createBackpressure, type Overload } from './backpressure.ts';
 import { type CommitOptions, type Committer, createCommitter } from './committer.ts';
 import type { Batch, BatchInput, SourceRows } from './decode-batch.ts';
@@ -59,12 +58,18 @@ const OUTCOME_REASONS_MAX = 100_000;
  */
 function createReceiver(options: ReceiverOptions): Receive {
   const { decoder, committer, backpressure, usage, now, ageAt, blockRowsMin, onCounted } = options;
-  const outcomes = new LRUCache<string, Received>({
+  /**
+   * The outcome of the first request under a token, so that a repeat counts for no quota. After a restart, or in another
+   * replica, the engine recognises the token, as it does in the same process: only events without a timestamp that are
+   * repeated on another day are then stored again, since each day has its own tokens.
+   */
+  const outcomes = new LRUCache<string, Received, () => Promise<Received>>({
     max: OUTCOMES_MAX,
     maxSize: OUTCOME_REASONS_MAX,
     sizeCalculation: ({ reasons }) => 1 + reasons.length,
+    fetchMethod: (_token, _known, { context: work }) => work(),
+    ignoreFetchAbort: true, // a request goes on when others need its place
   });
-  const flights = createSingleFlight<Received>();
 
   async function storePart(part: SourceRows, { pinnedProject: _, ...how }: StoreOptions): Promise<void> {
     const { source, rows, projects } = part;
@@ -87,19 +92,6 @@ function createReceiver(options: ReceiverOptions): Receive {
     return { ...counts, rejected, reasons };
   }
 
-  /**
-   * Returns the outcome of the first request under a token, so that a repeat counts for no quota. After a restart, or
-   * in another replica, the engine recognises the token, as it does in the same process: only events without a
-   * timestamp that are repeated on another day are then stored again, since each day has its own tokens.
-   */
-  async function once(token: string, work: () => Promise<Received>): Promise<Received> {
-    const known = outcomes.get(token);
-    if (known !== undefined) return known;
-    const { value } = await flights.run(token, work);
-    outcomes.set(token, value);
-    return value;
-  }
-
   return async ({ project, pinnedProject, keyId, idempotencyKey: key, authorize, ...body }) => {
     const times = { now: now() * MICROS_PER_MS, ageAt: ageAt() * MICROS_PER_MS };
     usage.checkKey(keyId);
@@ -115,7 +107,8 @@ function createReceiver(options: ReceiverOptions): Receive {
       if (key === undefined) return { ...(await store(batch, how)), ...receipt };
       const scope = `${keyId}\0${sources.map(({ id }) => id).join()}\0${project}${body.index ?? ''}`;
       const token = hash('sha256', `${scope}\0${key}\0${bodyHash}`);
-      return { ...(await once(token, () => store(batch, { ...how, token }))), ...receipt };
+      const work = () => store(batch, { ...how, token });
+      return { ...(await outcomes.forceFetch(token, { context: work })), ...receipt };
     };
     const work = async () => await use(await decoder.decode(keyId, { ...body, rules, blockRowsMin }));
     return await backpressure.run(keyId, body.bytes.length, work);
