@@ -165,12 +165,10 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
   function getHolder(keyId: string, sender: Sender): Holder | Promise<Holder> {
     const found = environment.find(({ caller }) => caller.keyId === keyId);
     if (found !== undefined) return found;
-    return andThen(store.findKey(keyId), (record) => toHolder(record, sender));
-  }
-
-  function toHolder(record: KeyRecord | undefined, sender: Sender): Holder {
-    const usable = getUsable(record, sender);
-    return { caller: toCaller(usable), hash: usable.hash };
+    return andThen(store.findKey(keyId), (record) => {
+      const usable = getUsable(record, sender);
+      return { caller: toCaller(usable), hash: usable.hash };
+    });
   }
 
   function checkToken(token: SignedToken | Unreadable, address: string): Caller | Promise<Caller> {
