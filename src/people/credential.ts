@@ -10,30 +10,24 @@ import type { LoginSecrets } from './provider.ts';
 import type { createPeopleCallers, Proxied } from './role.ts';
 import type { Sessions } from './sessions.ts';
 
-/** A cookie of this service, and whether browsers send it over HTTPS only. */
-export interface Cookie {
-  readonly name: string;
-  readonly isSecure: boolean;
-}
-
-/** The cookies of an origin: of a session, and of a sign-in that has begun. */
+/** The names of an origin's cookies: of a session, and of a sign-in that has begun. */
 export interface Cookies {
-  readonly session: Cookie;
-  readonly login: Cookie;
+  readonly session: string;
+  readonly login: string;
 }
 
-/** Over HTTPS. Browsers accept `__Host-` only from the host itself and without a Domain: no sibling host can set it. */
-export const SECURE_COOKIES: Cookies = {
-  session: { name: '__Host-tailrace', isSecure: true },
-  login: { name: '__Host-tailrace-login', isSecure: true },
-};
+/**
+ * Browsers accept it over HTTPS only, from the host itself and without a Domain: no sibling host can set such a cookie.
+ */
+const SECURE = '__Host-';
+export const SECURE_COOKIES: Cookies = { session: `${SECURE}tailrace`, login: `${SECURE}tailrace-login` };
 
 /** Returns the cookies of an origin; `undefined` for plain HTTP on another host than this machine, which gets none. */
 export function findCookies(origin: URL): Cookies | undefined {
   if (origin.protocol === 'https:') return SECURE_COOKIES;
   if (origin.protocol !== 'http:' || !isLoopbackHost(origin.hostname)) return undefined;
-  const name = plainName(origin.port);
-  return { session: { name, isSecure: false }, login: { name: `${name}-login`, isSecure: false } };
+  const session = plainName(origin.port);
+  return { session, login: `${session}-login` };
 }
 
 /** Services on other ports of this machine share its cookies. */
@@ -56,7 +50,7 @@ export function readCookie({ cookie: header }: IncomingHttpHeaders, name: string
 }
 
 /** Writes a `Set-Cookie`. @param value base64url, dots and underscores; empty: deletes the cookie */
-export function writeCookie({ name, isSecure }: Cookie, value: string, seconds: number): string {
+export function writeCookie(name: string, value: string, seconds: number): string {
   const parts = [
     `${name}=${value}`,
     'Path=/',
@@ -64,7 +58,7 @@ export function writeCookie({ name, isSecure }: Cookie, value: string, seconds: 
     'HttpOnly',
     'SameSite=Lax',
   ];
-  return [...parts, ...(isSecure ? ['Secure'] : [])].join('; ');
+  return [...parts, ...(name.startsWith(SECURE) ? ['Secure'] : [])].join('; ');
 }
 
 const PATH_CHARS_MAX = 2_000;
@@ -209,7 +203,7 @@ export function createReadAmbient(settings: AmbientSettings): ReadAmbient {
 function createFindSecret({ publicUrl }: AmbientSettings) {
   const isAlwaysSecure = publicUrl.startsWith('https:');
   return ({ headers, socket }: IncomingMessage): string | undefined => {
-    const secure = readCookie(headers, SECURE_COOKIES.session.name);
+    const secure = readCookie(headers, SECURE_COOKIES.session);
     if (secure !== undefined || isAlwaysSecure) return secure;
     const {
       host = '',
