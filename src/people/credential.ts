@@ -99,9 +99,9 @@ const ALGORITHMS = { alg: 'dir', enc: 'A256GCM' } as const;
 export function createLoginSeal(secret: Uint8Array, now: () => number) {
   const key = deriveSecret(secret, 'tailrace sign-in');
   return {
-    async seal({ state, nonce, verifier, to }: Login): Promise<string> {
+    async seal(login: Login): Promise<string> {
       const { EncryptJWT } = await import('jose'); // loaded only if it is used
-      return await new EncryptJWT({ state, nonce, verifier, to })
+      return await new EncryptJWT({ login })
         .setProtectedHeader(ALGORITHMS)
         .setExpirationTime(Math.floor(now() / 1000) + LOGIN_SECONDS)
         .encrypt(key);
@@ -114,10 +114,9 @@ export function createLoginSeal(secret: Uint8Array, now: () => number) {
           keyManagementAlgorithms: [ALGORITHMS.alg],
           contentEncryptionAlgorithms: [ALGORITHMS.enc],
           currentDate: new Date(now()),
-          requiredClaims: ['exp', 'state', 'nonce', 'verifier', 'to'],
+          requiredClaims: ['exp', 'login'],
         });
-        const { state, nonce, verifier, to } = payload;
-        return { state: String(state), nonce: String(nonce), verifier: String(verifier), to: String(to) };
+        return payload['login'] as Login; // only `seal` writes it
       } catch {
         return undefined;
       }
@@ -196,6 +195,8 @@ export function createReadAmbient(settings: AmbientSettings): ReadAmbient {
   };
 }
 
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host'];
+
 /**
  * Finds the cookie of a session. That of plain HTTP counts only on this machine: a sibling of any other host could
  * have set it.
@@ -205,14 +206,8 @@ function createFindSecret({ publicUrl }: AmbientSettings) {
   return ({ headers, socket }: IncomingMessage): string | undefined => {
     const secure = readCookie(headers, SECURE_COOKIES.session);
     if (secure !== undefined || isAlwaysSecure) return secure;
-    const {
-      host = '',
-      forwarded,
-      'x-forwarded-for': forwardedFor,
-      'x-forwarded-host': forwardedHost,
-    } = headers;
-    if ((forwarded ?? forwardedFor ?? forwardedHost) !== undefined) return undefined;
-    const [, hostname = '', port] = /^(.+?)(?::(\d+))?$/.exec(host) ?? [];
+    if (FORWARDED.some((name) => headers[name] !== undefined)) return undefined;
+    const [, hostname = '', port] = /^(.+?)(?::(\d+))?$/.exec(headers.host ?? '') ?? [];
     const isLocal = isLoopbackHost(hostname) && isOwnAddress(socket.remoteAddress);
     return isLocal ? readCookie(headers, plainName(port)) : undefined;
   };

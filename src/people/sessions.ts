@@ -44,16 +44,8 @@ const TOUCH_EVERY_MS = 60_000;
 
 /** Sessions of the console: opens, checks and ends them. */
 export function createSessions(options: SessionsOptions) {
-  const {
-    store,
-    keyring,
-    callerOf,
-    limits,
-    acceptsKeys,
-    onFailure,
-    now,
-    ticks = () => performance.now(),
-  } = options;
+  const { store, keyring, callerOf, limits, acceptsKeys, onFailure, now } = options;
+  const ticks = options.ticks ?? (() => performance.now());
   const known = createKnown<KnownSession>({
     ...{ freshMs: FRESH_MS, staleMs: limits.staleMs, max: SESSIONS_MAX, ticks },
     async read(id, last) {
