@@ -17,11 +17,6 @@ export interface Count {
   value: number;
 }
 
-export function createCounter<Values extends readonly string[]>(): Counter<Values> {
-  const series = createSeries<Values, Count>(() => ({ value: 0 }));
-  return { ...series, inc: (...values) => void series.at(...values).value++ };
-}
-
 /** The items of all series whose values begin alike. */
 interface Branch<Item> {
   readonly next: Map<string, Branch<Item>>;
