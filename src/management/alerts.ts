@@ -71,10 +71,8 @@ export async function readAlert(parts: AlertParts, caller: Reach, name: string):
 }
 
 /** Reads what is stored of all alerts. @returns describes one of them */
-async function createDescribe({
-  control: { alerts },
-  now,
-}: AlertParts): Promise<(alert: Alert) => AlertView> {
+async function createDescribe({ control, now }: AlertParts): Promise<(alert: Alert) => AlertView> {
+  const { alerts } = control;
   const nowMs = now();
   const [states, silences] = await Promise.all([alerts.readStates(), alerts.listSilences(nowMs)]);
   return (alert) => {
