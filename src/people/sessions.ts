@@ -167,7 +167,7 @@ function hashOf({ hash }: SessionRecord): Uint8Array {
   return Buffer.from(hash, 'hex');
 }
 
-/** Keeps the object of an unchanged session: what follows from its claims is remembered by it. */
+/** Keeps what is known of an unchanged session. */
 function toKnown(record: SessionRecord, last: KnownSession | undefined): KnownSession {
   const { seenMs } = record;
   if (last === undefined || last.record.hash !== record.hash)
