@@ -87,16 +87,12 @@ export function chooseSource(
 
 /** @throws TailraceError `invalid_request` for a source that reads a table of others, or that only Tailrace writes */
 export function rejectUnwritable(source: Source): Source {
-  if (source.isInternal === true)
-    throw new TailraceError(
-      'invalid_request',
-      `${source.name} is written by Tailrace (internal: true); events cannot be sent to it`,
-    );
-  if (isManaged(source)) return source;
-  throw new TailraceError(
-    'invalid_request',
-    `${source.name} reads an existing table (managed: false); events cannot be sent to it`,
-  );
+  const isInternal = source.isInternal === true;
+  if (!isInternal && isManaged(source)) return source;
+  const why = isInternal
+    ? 'is written by Tailrace (internal: true)'
+    : 'reads an existing table (managed: false)';
+  throw new TailraceError('invalid_request', `${source.name} ${why}; events cannot be sent to it`);
 }
 
 function pick(sources: Sources, texts: readonly string[]): Source | undefined {
