@@ -77,7 +77,7 @@ export function unauthorized(message: string, refusal: Refusal): TailraceError {
 export function createKeyring(options: KeyringOptions) {
   const { store, tokens, now } = options;
   const environment = environmentKeys(options);
-  const tally = createTally(store);
+  const tally = createTally(store, now);
   const { check, getHolder, resume } = createChecks(options, environment, tally);
   /** Returns what a session keeps of an accepted key. */
   const hold = async ({ keyId }: Pick<Caller, 'keyId'>): Promise<HeldKey> => {
@@ -103,7 +103,7 @@ export function createKeyring(options: KeyringOptions) {
      */
     async mint(caller: Caller, { expiresMs, ...grant }: TokenGrant): Promise<{ token: string; id: string }> {
       const { print: parentPrint } = await hold(caller);
-      tally.minted(caller.keyId, now());
+      tally.minted(caller.keyId);
       return await tokens.mint({ parent: caller.keyId, parentPrint, expiresMs, grant });
     },
     hold,
@@ -113,9 +113,7 @@ export function createKeyring(options: KeyringOptions) {
     list: store.listKeys,
     /** The audit trail, newest first. */
     log: store.listEntries,
-    /** Counts a rejection of an accepted key. */
-    refused: (keyId: string, reason: Refusal, address = '') =>
-      tally.refused(keyId, reason, { atMs: now(), address }),
+    refused: tally.refused,
     /** Writes the counted uses and rejections; for a task. */
     flush: tally.flush,
     /**
@@ -142,7 +140,7 @@ export function orRejected<T>(work: () => T | Promise<T>): T | Promise<T> {
 /** The checks of keys and tokens. Each throws TailraceError `unauthorized`, which is counted. */
 function createChecks({ store, tokens, now }: KeyringOptions, environment: readonly Holder[], tally: Tally) {
   function reject(reason: Reason, keyId: string, { address, sent }: Sender): TailraceError {
-    tally.refused(keyId, reason, { atMs: now(), address });
+    tally.refused(keyId, reason, address);
     return unauthorized(describeRejection(reason, sent), reason);
   }
 
