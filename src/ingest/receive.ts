@@ -7,7 +7,7 @@ import type { Engine, InsertBatch } from '../engine/engine.ts';
 import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
 import { type Backpressure, createBackpressure, type Overload } from './backpressure.ts';
-import { type CommitOptions, type Committer, createCommitter } from './committer.ts';
+import { type Committer, createCommitter } from './committer.ts';
 import type { Batch, BatchInput, SourceRows } from './decode-batch.ts';
 import { createDecoder, type Decoder } from './decoder.ts';
 import {
@@ -35,10 +35,6 @@ export interface EventPost extends Omit<BatchInput, 'rules' | 'blockRowsMin'> {
 }
 
 export type Receive = (post: EventPost) => Promise<Receipt>;
-
-interface StoreOptions extends CommitOptions, Pick<EventPost, 'pinnedProject'> {
-  readonly key: string;
-}
 
 interface ReceiverOptions
   extends Pick<IngestOptions, 'usage' | 'now' | 'ageAt' | 'onCounted' | 'onRejected'>,
@@ -71,21 +67,20 @@ function createReceiver(options: ReceiverOptions): Receive {
     ignoreFetchAbort: true, // a request goes on when others need its place
   });
 
-  async function storePart(part: SourceRows, { pinnedProject: _, ...how }: StoreOptions): Promise<void> {
+  async function storePart(part: SourceRows, key: string, token: string | undefined): Promise<void> {
     const { source, rows, projects } = part;
     if (rows.length > 0)
-      await usage.count({ key: how.key, source: source.name, projects }, () =>
-        committer.commit(source, rows, how),
+      await usage.count({ key, source: source.name, projects }, () =>
+        committer.commit(source, rows, { key, token }),
       );
     onCounted(source.name, part);
   }
 
-  async function store(batch: Batch, how: StoreOptions): Promise<Received> {
+  async function store(batch: Batch, sender: Sender, token?: string): Promise<Received> {
     const { parts, rejectedItems, rejected, rejections } = batch;
-    await settleAll(parts.map((part) => storePart(part, how)));
+    await settleAll(parts.map((part) => storePart(part, sender.keyId, token)));
     const sum = (name: keyof EventCounts) => parts.reduce((total, part) => total + part[name], 0);
     onCounted(GENERAL_SOURCE, { ...NO_EVENTS, rejected: rejected - sum('rejected') }); // those that no source accepts
-    const sender = { keyId: how.key, pinnedProject: how.pinnedProject };
     if (rejections.length > 0) options.onRejected(rejections, sender);
     const counts = Object.fromEntries(COUNTED.map((name) => [name, sum(name)])) as EventCounts; // each of them
     const reasons = rejectedItems.slice(0, REASONS_MAX).map(({ at, reason }) => `event ${at + 1}: ${reason}`);
@@ -103,11 +98,11 @@ function createReceiver(options: ReceiverOptions): Receive {
       for (const source of sources) authorize(source);
       if (batch.isOverQuota) throw usage.refuse();
       const receipt = { sources, rejectedItems, ...(echoes !== undefined && { echoes }) };
-      const how = { key: keyId, pinnedProject };
-      if (key === undefined) return { ...(await store(batch, how)), ...receipt };
+      const sender = { keyId, pinnedProject };
+      if (key === undefined) return { ...(await store(batch, sender)), ...receipt };
       const scope = `${keyId}\0${sources.map(({ id }) => id).join()}\0${project}${body.index ?? ''}`;
       const token = hash('sha256', `${scope}\0${key}\0${bodyHash}`);
-      const work = () => store(batch, { ...how, token });
+      const work = () => store(batch, sender, token);
       return { ...(await outcomes.forceFetch(token, { context: work })), ...receipt };
     };
     const work = async () => await use(await decoder.decode(keyId, { ...body, rules, blockRowsMin }));
