@@ -36,9 +36,7 @@ export interface EventPost extends Omit<BatchInput, 'rules' | 'blockRowsMin'> {
 
 export type Receive = (post: EventPost) => Promise<Receipt>;
 
-interface ReceiverOptions
-  extends Pick<IngestOptions, 'usage' | 'now' | 'ageAt' | 'onCounted' | 'onRejected'>,
-    Pick<BatchInput, 'blockRowsMin'> {
+interface ReceiverOptions extends IngestOptions, Pick<BatchInput, 'blockRowsMin'> {
   readonly decoder: Decoder;
   readonly committer: Committer;
   readonly backpressure: Backpressure;
