@@ -113,7 +113,7 @@ function reader(slotOf: EventPlan['slotOf'], values: readonly unknown[], cut: Sc
   };
 }
 
-interface Scanned extends JsonScan {
+interface Scanned extends Pick<JsonScan, 'spans' | 'values' | 'hasBreaks'> {
   readonly bytes: Buffer;
   readonly cut: (start?: number, end?: number) => string;
 }
@@ -123,14 +123,11 @@ function scan(bytes: Buffer, paths: PathPlan): Scanned {
   const text = isAscii(bytes) ? bytes.toString('latin1') : undefined;
   const cut = (start = 0, end = 0) => text?.slice(start, end) ?? bytes.toString('utf8', start, end);
   try {
-    const { kind, spans, values, hasBreaks, mayHaveDuplicates } = scanJson(bytes, {
-      limits: LIMITS,
-      paths,
-      text,
-    });
-    const unique = mayHaveDuplicates ? dropDuplicates(bytes) : bytes;
+    const found = scanJson(bytes, { limits: LIMITS, paths, text });
+    const unique = found.mayHaveDuplicates ? dropDuplicates(bytes) : bytes;
     if (unique !== bytes) return scan(unique, paths);
-    if (kind === 'object') return { kind, spans, values, hasBreaks, mayHaveDuplicates, cut, bytes };
+    const { spans, values, hasBreaks } = found;
+    if (found.kind === 'object') return { spans, values, hasBreaks, cut, bytes };
   } catch (error) {
     if (error === NOT_JSON) throw new RejectedEvent('is not valid JSON');
     if (!(error instanceof RangeError)) throw error;
