@@ -70,7 +70,8 @@ async function openWatched(
 ): Promise<ControlStore> {
   const [query, probe] = [queryOf(pool), queryOf(probing)];
   const known = createKnown<KeyRecord>({
-    ...{ read, freshMs: FRESH_MS, staleMs, max: RECORDS_MAX, ticks },
+    read: async (id) => (await run(findOne(id))).map(toRecord)[0],
+    ...{ freshMs: FRESH_MS, staleMs, max: RECORDS_MAX, ticks },
     ageMs: () => watch.ageMs(),
     isDown: () => watch.isDown(),
   });
@@ -93,11 +94,6 @@ async function openWatched(
   }
 
   const run = (statement: Statement) => guarded(() => runOn(query, statement));
-
-  async function read(id: string) {
-    const [row] = await run(findOne(id));
-    return row === undefined ? undefined : toRecord(row);
-  }
 
   const runAll: ControlDatabase['transact'] = (reads, decide, { isDurable = true } = {}) =>
     guarded(() =>
