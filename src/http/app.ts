@@ -47,7 +47,7 @@ const HSTS_SECONDS = 15_552_000;
 
 /** Builds the HTTP side of the service; it does not listen. */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
-  const { config, keyring, authenticator, readAmbient, logger, metrics, sharedRates, tls, now } = parts;
+  const { config, keyring, authenticate, readAmbient, logger, metrics, sharedRates, tls, now } = parts;
   const addressOf = createAddressReader(config.trustProxy);
   const observe = createObserve(parts);
   const headers = createSecurityHeaders(tls !== undefined);
@@ -57,11 +57,11 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const admit = createAdmit({
     limits: config,
-    keyring: authenticator,
+    authenticate,
     sharedRates,
     now,
-    onLimited: metrics.rateLimited,
-    onLocalRate: metrics.rateHeldLocally,
+    onLimited: metrics.rateLimited.inc,
+    onLocalRate: metrics.rateHeldLocally.inc,
   });
   const admissions: Admissions = { admit, handedOn: new WeakMap(), readAmbient, publicUrl: config.publicUrl };
   app.decorate('admissions', admissions);
@@ -104,7 +104,7 @@ function boundConnections(server: Server, metrics: Metrics): void {
     metrics.connectionOpened();
     socket.once('close', metrics.connectionClosed);
   });
-  server.on('drop', metrics.connectionDropped);
+  server.on('drop', () => metrics.connectionsDropped.inc());
 }
 
 function createApp(

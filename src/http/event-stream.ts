@@ -61,14 +61,14 @@ function openEventStream(reply: FastifyReply): Sink {
 
 /** Responds with the events of a live tail. Failures before the first event are ordinary error responses. */
 export async function sendTail(
-  { tails, authenticator }: AppParts,
+  { tails, ...parts }: AppParts,
   { execution, ...resolved }: ResolvedTail & { readonly execution: Pick<TailRequest, 'lane' | 'signal'> },
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): Promise<FastifyReply> {
   const { method, sent } = request;
   const caller = getCaller(request);
   if (method === 'HEAD') return reply.headers(EVENT_STREAM_HEAD).send('');
-  const authenticate = () => authenticator.authenticate(sent);
+  const authenticate = () => parts.authenticate(sent);
   const { lane, signal } = execution;
   const tail = await tails.open({ ...resolved, lane, signal, caller, authenticate });
   reply.raw.once('close', tail.leave);

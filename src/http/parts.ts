@@ -7,9 +7,8 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Registry } from '../definitions/registry.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { StoreSizes } from '../engine/store-state.ts';
-import type { Backpressure } from '../ingest/backpressure.ts';
 import type { Committer } from '../ingest/committer.ts';
-import type { Receive } from '../ingest/receive.ts';
+import type { Ingest, Receive } from '../ingest/receive.ts';
 import type { Caller } from '../keys/keyring.ts';
 import type { RejectionParts } from '../management/admin.ts';
 import type { Notice } from '../management/admin-view.ts';
@@ -18,7 +17,7 @@ import type { AlertParts } from '../management/alerts.ts';
 import type { DeletionParts } from '../management/deletions.ts';
 import type { SessionParts } from '../management/sessions.ts';
 import type { Projects } from '../management/view.ts';
-import type { Authenticator, ReadAmbient } from '../people/credential.ts';
+import type { Authenticate, ReadAmbient } from '../people/credential.ts';
 import type { SignIn } from '../people/sign-in.ts';
 import type { Pins } from '../query/pins.ts';
 import type { DraftTestParts } from '../search/draft/test.ts';
@@ -60,7 +59,7 @@ interface OwnParts {
   /** Rates that hold over all replicas; `undefined`: each replica counts its own. */
   readonly sharedRates: SharedRates | undefined;
 
-  readonly authenticator: Authenticator;
+  readonly authenticate: Authenticate;
   readonly readAmbient: ReadAmbient;
   readonly signIn: SignIn;
 
@@ -72,7 +71,7 @@ interface OwnParts {
 
   readonly receive: Receive;
   readonly committer: Committer;
-  readonly backpressure: Backpressure;
+  readonly admitEvents: Ingest['admitEvents'];
 
   readonly alertTests: AlertTests;
   readonly save: ReturnType<typeof createSave>;

@@ -129,13 +129,18 @@ const VALUES_MAX = 8_000_000;
  * @throws TailraceError `body_too_large`, `invalid_request` if the bytes cannot be read at all
  */
 export function decodeJson(bytes: Buffer): ReturnType<typeof decodeText> {
+  rejectUnreadable(bytes);
+  return decodeText(bytes);
+}
+
+/** @throws TailraceError as `decodeJson` */
+export function rejectUnreadable(bytes: Buffer): void {
   if (bytes.length >= VALUES_MAX && countJsonMarks(bytes) >= VALUES_MAX)
     throw new TailraceError(
       'body_too_large',
       `the body has more than ${VALUES_MAX} values; send less at once`,
     );
   rejectOtherEncoding(bytes);
-  return decodeText(bytes);
 }
 
 /** Marks an event with U+FFFD, if some bytes of its body are not UTF-8: one bad byte loses no other event. */
@@ -249,7 +254,7 @@ export function isBlank(bytes: Buffer): boolean {
 }
 
 /** Stands for bytes that are not UTF-8. */
-export const REPLACEMENT = '\ufffd';
+const REPLACEMENT = '\ufffd';
 
 /** Returns UTF-8 without the byte order mark that some programs write before it, Windows' above all (RFC 8259, 8.1). */
 export function withoutMark(bytes: Buffer): Buffer {

@@ -5,7 +5,7 @@ import type { BodyFormat, CutOptions, WireEvent } from './body-format.ts';
 import { type EventRules, parseEvent } from './event.ts';
 import { findFilter } from './filter/filter.ts';
 import { createRejections, type EventCounts, NO_EVENTS, type PerEvent, type Rejections } from './rejected.ts';
-import { blockColumns, createRowEncoder, type DayRows, type LayoutChoice } from './rows.ts';
+import { blockColumns, createRowEncoder, type DayRows } from './rows.ts';
 import { chooseSource, getSourceOfBody } from './source-name.ts';
 import type { Amount } from './usage/quota.ts';
 import { createAmounts, OverQuota } from './usage/usage.ts';
@@ -49,8 +49,16 @@ export function decodeBatch(input: BatchInput): Batch {
   const { bytes, format, source, candidates, protocol, rules } = input;
   const { events, count, fields } = cutEvents(bytes, format, input);
   const named = source ?? (protocol === undefined ? getSourceOfBody(candidates, fields) : undefined);
-  const parts = createParts(count, input);
-  if (named !== undefined) parts.of(named); // even without events: the response names it
+  const isLarge = count >= (input.blockRowsMin ?? Number.POSITIVE_INFINITY);
+  const parts = new Map<Source, ReturnType<typeof createPart>>();
+  const partOf = (one: Source) => {
+    const known = parts.get(one);
+    if (known !== undefined) return known;
+    const part = createPart(one, rules, isLarge);
+    parts.set(one, part);
+    return part;
+  };
+  if (named !== undefined) partOf(named); // even without events: the response names it
   const echoes: string[] = [];
   const rejections = createRejections();
   let at = 0;
@@ -59,40 +67,32 @@ export function decodeBatch(input: BatchInput): Batch {
     let to: Source | undefined = named;
     try {
       to ??= chooseSource(candidates, protocol, wire);
-      parts.of(to).add(wire, rules);
+      partOf(to).add(wire);
     } catch (error) {
       rejections.add(at, error, { wire, source: to });
-      if (to !== undefined) parts.of(to).reject();
+      if (to !== undefined) partOf(to).reject();
     }
     at++;
   }
-  const found = { parts: parts.finish(), ...rejections.finish(at) };
+  const found = { parts: [...parts.values()].map((part) => part.finish()), ...rejections.finish(at) };
   return echoes.length > 0 ? { ...found, echoes } : found;
 }
 
-/** Collects the rows of each source. @param events of the whole body, from which the layout is chosen */
-function createParts(events: number, { rules, blockRowsMin }: BatchInput) {
-  const parts = new Map<Source, ReturnType<typeof createPart>>();
-  return {
-    of(source: Source) {
-      const known = parts.get(source);
-      if (known !== undefined) return known;
-      const part = createPart(source, chooseLayout(events, source, { rules, blockRowsMin }));
-      parts.set(source, part);
-      return part;
-    },
-    finish: (): SourceRows[] => [...parts.values()].map((part) => part.finish()),
-  };
-}
-
-function createPart(source: Source, layout: LayoutChoice | undefined) {
-  const encoder = createRowEncoder(layout);
+/**
+ * Collects the rows of one source.
+ *
+ * @param isLarge whether its rows become blocks, but only those of the present day: a request may have few events of each
+ *   of many days, and an insert of blocks has the larger fixed cost
+ */
+function createPart(source: Source, rules: EventRules, isLarge: boolean) {
+  const today = Math.floor(rules.now / MICROS_PER_DAY);
+  const encoder = createRowEncoder(isLarge ? { columns: blockColumns(source), day: today } : undefined);
   const filter = findFilter(source);
   const amounts = createAmounts();
   const counts = { ...NO_EVENTS };
   return {
     /** @throws RejectedEvent as `parseEvent` */
-    add(wire: WireEvent, rules: EventRules): void {
+    add(wire: WireEvent): void {
       const parsed = parseEvent(wire, source, rules);
       const event = filter === undefined ? parsed : filter(parsed, counts);
       if (event === undefined) return;
@@ -108,17 +108,4 @@ function createPart(source: Source, layout: LayoutChoice | undefined) {
     },
     finish: (): SourceRows => ({ source, rows: encoder.finish(), projects: amounts.projects, ...counts }),
   };
-}
-
-/**
- * Returns which rows become blocks: only those of the present day, since a request may have few events of each of many
- * days, and an insert of blocks has the larger fixed cost.
- */
-function chooseLayout(
-  events: number,
-  source: Source,
-  { rules, blockRowsMin = Number.POSITIVE_INFINITY }: Pick<BatchInput, 'rules' | 'blockRowsMin'>,
-): LayoutChoice | undefined {
-  if (events < blockRowsMin) return undefined;
-  return { columns: blockColumns(source), day: Math.floor(rules.now / MICROS_PER_DAY) };
 }

@@ -1,19 +1,14 @@
 import { constants, setPriority } from 'node:os';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { type ErrorCode, messageOf, type ParameterFault, TailraceError } from '../errors.ts';
+import { type ErrorCode, messageOf, TailraceError } from '../errors.ts';
 import { asBuffer, freeMemory, transferable } from '../lib/memory.ts';
 import { type Batch, type BatchInput, decodeBatch } from './decode-batch.ts';
 
 /** What the worker thread returns to src/ingest/decoder.ts: a structured clone would lose the code of an error. */
 export type Decoded = { readonly batch: Batch } | { readonly failure: Failure };
 
-export interface Failure {
-  /** The code of a TailraceError; `undefined` for our own fault. */
-  readonly code: ErrorCode | undefined;
-  readonly message: string;
-  readonly errors: readonly ParameterFault[];
-  readonly cause: unknown;
-}
+/** `code` is that of a TailraceError; `undefined` for our own fault. */
+type Failure = Pick<TailraceError, 'message' | 'errors' | 'cause'> & { readonly code: ErrorCode | undefined };
 
 // Queries have priority: with all cores busy they would wait behind incoming events. On systems other than Linux
 // this would lower the priority of the whole process.

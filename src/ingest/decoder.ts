@@ -10,16 +10,12 @@ import { countMarks } from './wire-events.ts';
 
 export type Decoder = ReturnType<typeof createDecoder>;
 
-interface DecoderOptions {
-  /**
-   * Bodies up to this size and number of marks (see `countMarks`) are decoded inline, unless their source has slow
-   * rules.
-   */
-  readonly inlineBytesMax: number;
-  readonly inlineMarksMax: number;
-  /** Heap of the thread; past it the thread ends and is replaced, and the body that filled it is rejected. */
-  readonly threadMemoryMbMax: number;
-}
+/**
+ * Bodies up to this size and number of marks (see `countMarks`) are decoded inline, unless their source has slow rules: in
+ * a few milliseconds, even one built to be slow. Past the heap of the thread, the thread ends and is replaced, and the body
+ * that filled it is rejected: one of the largest size needs less, unless it was built to need more.
+ */
+export const DECODER_LIMITS = { inlineBytesMax: 64 * 1024, inlineMarksMax: 1_000, threadMemoryMbMax: 1_024 };
 
 // The extension of this file: .ts in the repository, .js in the published package.
 const WORKER = new URL(`decode-worker${extname(import.meta.url)}`, import.meta.url).href;
@@ -42,21 +38,20 @@ const BODIES: PoolWork = { one: 'body', many: 'bodies', mayHold: () => true };
 const ALWAYS = new AbortController().signal;
 
 /** Decodes request bodies without blocking the event loop: small ones inline, large ones on a worker thread. */
-export function createDecoder(options: DecoderOptions) {
-  const state: { pool?: Piscina<BatchInput, Decoded>; closes: number; pending: number } = {
-    closes: 0,
-    pending: 0,
-  };
+export function createDecoder(options = DECODER_LIMITS) {
+  let pool: Piscina<BatchInput, Decoded> | undefined;
+  let closes = 0;
+  let pending = 0;
   const turns = createSessionPool([THREAD], TURNS, BODIES);
 
   async function decodeOnThread(key: string, input: BatchInput): Promise<Decoded> {
-    const { closes: before } = state;
+    const before = closes;
     const turn = await turns.acquire(ALWAYS, { lane: key });
     try {
       const { Piscina } = await import('piscina'); // loaded only if it is used
-      if (state.closes !== before) throw new Error('the decoder was closed');
-      state.pool ??= createPool(Piscina, options.threadMemoryMbMax);
-      return await state.pool.run(input, { transferList: transferable(input.bytes) });
+      if (closes !== before) throw new Error('the decoder was closed');
+      pool ??= createPool(Piscina, options.threadMemoryMbMax);
+      return await pool.run(input, { transferList: transferable(input.bytes) });
     } catch (error) {
       return rejectLost(error);
     } finally {
@@ -88,18 +83,18 @@ export function createDecoder(options: DecoderOptions) {
         const batch = decodeInline(input, options.inlineBytesMax * INLINE_GROWTH_MAX);
         if (batch !== undefined) return batch;
       }
-      state.pending++;
-      return await decodeLarge(key, input).finally(() => state.pending--);
+      pending++;
+      return await decodeLarge(key, input).finally(() => pending--);
     },
     /** Large bodies that are being decoded, or wait for it. */
     get pending(): number {
-      return state.pending;
+      return pending;
     },
     /** Ends the thread; bodies that are being decoded are rejected. */
     async close(): Promise<void> {
-      state.closes++;
+      closes++;
       turns.drain(new TailraceError('engine_unavailable', 'the service is shutting down'));
-      await state.pool?.destroy();
+      await pool?.destroy();
     },
   };
 }

@@ -30,15 +30,11 @@ function openLibrary() {
       this.#text = this.#bytes.toString('latin1');
     }
 
-    override string(): string {
-      return this.#read();
-    }
-
     override stringVerify(): string {
-      return this.#read();
+      return this.string();
     }
 
-    #read(): string {
+    override string(): string {
       const length = this.size();
       const start = this.pos;
       const end = start + length;

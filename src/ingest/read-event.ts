@@ -113,7 +113,7 @@ function reader(slotOf: EventPlan['slotOf'], values: readonly unknown[], cut: Sc
   };
 }
 
-interface Scanned extends JsonScan {
+interface Scanned extends Pick<JsonScan, 'spans' | 'values' | 'hasBreaks'> {
   readonly bytes: Buffer;
   readonly cut: (start?: number, end?: number) => string;
 }
@@ -123,14 +123,11 @@ function scan(bytes: Buffer, paths: PathPlan): Scanned {
   const text = isAscii(bytes) ? bytes.toString('latin1') : undefined;
   const cut = (start = 0, end = 0) => text?.slice(start, end) ?? bytes.toString('utf8', start, end);
   try {
-    const { kind, spans, values, hasBreaks, mayHaveDuplicates } = scanJson(bytes, {
-      limits: LIMITS,
-      paths,
-      text,
-    });
-    const unique = mayHaveDuplicates ? dropDuplicates(bytes) : bytes;
+    const found = scanJson(bytes, { limits: LIMITS, paths, text });
+    const unique = found.mayHaveDuplicates ? dropDuplicates(bytes) : bytes;
     if (unique !== bytes) return scan(unique, paths);
-    if (kind === 'object') return { kind, spans, values, hasBreaks, mayHaveDuplicates, cut, bytes };
+    const { spans, values, hasBreaks } = found;
+    if (found.kind === 'object') return { spans, values, hasBreaks, cut, bytes };
   } catch (error) {
     if (error === NOT_JSON) throw new RejectedEvent('is not valid JSON');
     if (!(error instanceof RangeError)) throw error;
@@ -213,17 +210,6 @@ function cutOthers({ spans, cut }: Scanned, own: ReadonlyMap<number, OwnName>): 
   return runs;
 }
 
-/** Returns the value at a path of a parsed event; `undefined` if there is none. Walks objects only, by their own members. */
-export function findValue(event: unknown, path: readonly string[]): unknown {
-  let value = event;
-  for (const name of path) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, name))
-      return undefined;
-    value = (value as Record<string, unknown>)[name];
-  }
-  return value;
-}
-
 const ACCEPTS: Record<ColumnType, (value: unknown) => boolean> = {
   string: (value) => typeof value === 'string',
   keyword: (value) => typeof value === 'string',
@@ -240,7 +226,7 @@ export function typedValue(value: unknown, type: ColumnType): unknown {
   return ACCEPTS[type](value) ? value : null;
 }
 
-/** Returns the value of an event at one of its source's paths; see `findValue`. */
+/** Returns the value of an event at one of its source's paths, as `findValue` does. */
 type ReadPath = (path: readonly string[]) => unknown;
 
 const LEVEL_NUMBER = /^\d{1,2}$/;

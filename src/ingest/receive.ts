@@ -6,9 +6,8 @@ import type { Source } from '../definitions/source.ts';
 import type { Engine, InsertBatch } from '../engine/engine.ts';
 import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
-import { createSingleFlight } from '../lib/single-flight.ts';
 import { type Backpressure, createBackpressure, type Overload } from './backpressure.ts';
-import { type CommitOptions, type Committer, createCommitter } from './committer.ts';
+import { type Committer, createCommitter } from './committer.ts';
 import type { Batch, BatchInput, SourceRows } from './decode-batch.ts';
 import { createDecoder, type Decoder } from './decoder.ts';
 import {
@@ -37,13 +36,7 @@ export interface EventPost extends Omit<BatchInput, 'rules' | 'blockRowsMin'> {
 
 export type Receive = (post: EventPost) => Promise<Receipt>;
 
-interface StoreOptions extends CommitOptions, Pick<EventPost, 'pinnedProject'> {
-  readonly key: string;
-}
-
-interface ReceiverOptions
-  extends Pick<IngestOptions, 'usage' | 'now' | 'ageAt' | 'onCounted' | 'onRejected'>,
-    Pick<BatchInput, 'blockRowsMin'> {
+interface ReceiverOptions extends IngestOptions, Pick<BatchInput, 'blockRowsMin'> {
   readonly decoder: Decoder;
   readonly committer: Committer;
   readonly backpressure: Backpressure;
@@ -59,45 +52,37 @@ const OUTCOME_REASONS_MAX = 100_000;
  */
 function createReceiver(options: ReceiverOptions): Receive {
   const { decoder, committer, backpressure, usage, now, ageAt, blockRowsMin, onCounted } = options;
-  const outcomes = new LRUCache<string, Received>({
+  /**
+   * The outcome of the first request under a token, so that a repeat counts for no quota. After a restart, or in another
+   * replica, the engine recognises the token, as it does in the same process: only events without a timestamp that are
+   * repeated on another day are then stored again, since each day has its own tokens.
+   */
+  const outcomes = new LRUCache<string, Received, () => Promise<Received>>({
     max: OUTCOMES_MAX,
     maxSize: OUTCOME_REASONS_MAX,
     sizeCalculation: ({ reasons }) => 1 + reasons.length,
+    fetchMethod: (_token, _known, { context: work }) => work(),
+    ignoreFetchAbort: true, // a request goes on when others need its place
   });
-  const flights = createSingleFlight<Received>();
 
-  async function storePart(part: SourceRows, { pinnedProject: _, ...how }: StoreOptions): Promise<void> {
+  async function storePart(part: SourceRows, key: string, token: string | undefined): Promise<void> {
     const { source, rows, projects } = part;
     if (rows.length > 0)
-      await usage.count({ key: how.key, source: source.name, projects }, () =>
-        committer.commit(source, rows, how),
+      await usage.count({ key, source: source.name, projects }, () =>
+        committer.commit(source, rows, { key, token }),
       );
     onCounted(source.name, part);
   }
 
-  async function store(batch: Batch, how: StoreOptions): Promise<Received> {
+  async function store(batch: Batch, sender: Sender, token?: string): Promise<Received> {
     const { parts, rejectedItems, rejected, rejections } = batch;
-    await settleAll(parts.map((part) => storePart(part, how)));
+    await settleAll(parts.map((part) => storePart(part, sender.keyId, token)));
     const sum = (name: keyof EventCounts) => parts.reduce((total, part) => total + part[name], 0);
     onCounted(GENERAL_SOURCE, { ...NO_EVENTS, rejected: rejected - sum('rejected') }); // those that no source accepts
-    const sender = { keyId: how.key, pinnedProject: how.pinnedProject };
     if (rejections.length > 0) options.onRejected(rejections, sender);
     const counts = Object.fromEntries(COUNTED.map((name) => [name, sum(name)])) as EventCounts; // each of them
     const reasons = rejectedItems.slice(0, REASONS_MAX).map(({ at, reason }) => `event ${at + 1}: ${reason}`);
     return { ...counts, rejected, reasons };
-  }
-
-  /**
-   * Returns the outcome of the first request under a token, so that a repeat counts for no quota. After a restart, or
-   * in another replica, the engine recognises the token, as it does in the same process: only events without a
-   * timestamp that are repeated on another day are then stored again, since each day has its own tokens.
-   */
-  async function once(token: string, work: () => Promise<Received>): Promise<Received> {
-    const known = outcomes.get(token);
-    if (known !== undefined) return known;
-    const { value } = await flights.run(token, work);
-    outcomes.set(token, value);
-    return value;
   }
 
   return async ({ project, pinnedProject, keyId, idempotencyKey: key, authorize, ...body }) => {
@@ -111,11 +96,12 @@ function createReceiver(options: ReceiverOptions): Receive {
       for (const source of sources) authorize(source);
       if (batch.isOverQuota) throw usage.refuse();
       const receipt = { sources, rejectedItems, ...(echoes !== undefined && { echoes }) };
-      const how = { key: keyId, pinnedProject };
-      if (key === undefined) return { ...(await store(batch, how)), ...receipt };
+      const sender = { keyId, pinnedProject };
+      if (key === undefined) return { ...(await store(batch, sender)), ...receipt };
       const scope = `${keyId}\0${sources.map(({ id }) => id).join()}\0${project}${body.index ?? ''}`;
       const token = hash('sha256', `${scope}\0${key}\0${bodyHash}`);
-      return { ...(await once(token, () => store(batch, { ...how, token }))), ...receipt };
+      const work = () => store(batch, sender, token);
+      return { ...(await outcomes.forceFetch(token, { context: work })), ...receipt };
     };
     const work = async () => await use(await decoder.decode(keyId, { ...body, rules, blockRowsMin }));
     return await backpressure.run(keyId, body.bytes.length, work);
@@ -159,11 +145,6 @@ const WAIT_MS_MAX = 2_000;
 const GROUP_WAIT_MS = 5;
 // A larger group would make its first request wait without making the engine faster.
 const GROUP_BYTES_MAX = 8 * 1024 * 1024;
-// A body within both bounds is decoded in a few milliseconds, even one built to be slow.
-export const INLINE_BYTES_MAX = 64 * 1024;
-export const INLINE_MARKS_MAX = 1_000;
-// A body of the largest size needs less, unless it was built to need more.
-const THREAD_MEMORY_MB_MAX = 1_024;
 // Below, the fixed cost of an insert of blocks is more than what it saves; bench/NOTES.md has both.
 const BLOCK_ROWS_MIN = 500;
 
@@ -181,11 +162,7 @@ export function createIngest(options: IngestOptions) {
     options.requireRoom();
     await backpressure.watch(() => engine.insert(batch));
   };
-  const decoder = createDecoder({
-    inlineBytesMax: INLINE_BYTES_MAX,
-    inlineMarksMax: INLINE_MARKS_MAX,
-    threadMemoryMbMax: THREAD_MEMORY_MB_MAX,
-  });
+  const decoder = createDecoder();
   const committer = createCommitter(
     { insert },
     {
@@ -195,20 +172,14 @@ export function createIngest(options: IngestOptions) {
       onCommit: options.onCommit,
     },
   );
-  const parts = { decoder, committer, backpressure };
   return {
-    receive: createReceiver({ ...options, ...parts, blockRowsMin }),
+    receive: createReceiver({ ...options, decoder, committer, backpressure, blockRowsMin }),
     committer,
-    backpressure: {
-      ...backpressure,
-      // Before its body is read, too.
-      check(key: string, bytes: number): void {
-        options.usage.checkKey(key);
-        backpressure.check(key, bytes);
-      },
-      get waitMs() {
-        return backpressure.waitMs;
-      },
+    backpressure,
+    /** To be called before a body is read. @throws TailraceError as `Usage.checkKey` and `Backpressure.check` */
+    admitEvents(key: string, bytes: number): void {
+      options.usage.checkKey(key);
+      backpressure.check(key, bytes);
     },
     /** Commits what is queued. */
     async close(): Promise<void> {

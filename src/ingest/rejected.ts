@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import type { Source } from '../definitions/source.ts';
-import { createThrottle } from '../lib/task.ts';
 import type { WireEvent } from './body-format.ts';
 import { FILTER_RULES } from './filter/filter.ts';
 import { RejectedEvent } from './read-event.ts';
@@ -22,7 +21,7 @@ export interface Rejection {
   readonly pattern: string;
   /** The whole reason of the first of them. */
   readonly reason: string;
-  readonly count: number;
+  count: number;
   /** The start of the first of them as it was received; `undefined` if it must not be kept, or is not a text. */
   readonly sample: string | undefined;
 }
@@ -51,24 +50,22 @@ const KINDS_MAX = 50;
 const SAMPLE_CHARS_MAX = 2_000;
 const REASON_CHARS_MAX = 500;
 
-type Kind = { -readonly [name in keyof Rejection]: Rejection[name] };
-
 /** Collects the rejected events of a request. */
 export function createRejections() {
   const rejectedItems: RejectedItem[] = [];
   let rejected = 0;
   let overQuota = 0;
-  const kinds = new Map<string, Kind>();
+  const kinds = new Map<string, Rejection>();
   // By the whole reason: thousands of events are often rejected for the same one, and a pattern takes longer than the event.
-  const seen = new Map<string, Kind>();
+  const seen = new Map<string, Rejection>();
 
-  function findKind(source: string, reason: string, event: RejectedWire): Kind | undefined {
+  function findKind(source: string, reason: string, event: RejectedWire): Rejection | undefined {
     const pattern = toPattern(reason);
     const name = `${source}\0${pattern}`;
     const known = kinds.get(name);
     if (known !== undefined || kinds.size >= KINDS_MAX) return known;
     const shown = reason.slice(0, REASON_CHARS_MAX);
-    const kind: Kind = { source, pattern, reason: shown, count: 0, sample: sampleOf(event) };
+    const kind: Rejection = { source, pattern, reason: shown, count: 0, sample: sampleOf(event) };
     kinds.set(name, kind);
     return kind;
   }
@@ -206,26 +203,3 @@ export const WITHOUT_PROJECT_HEADER = 'x-events-without-project';
 
 /** The response header with the number of events that `drop` has left out, if there are any. */
 export const DROPPED_HEADER = 'x-events-dropped';
-
-export interface ProjectWarningOptions {
-  /** ms since the epoch. */
-  readonly now: () => number;
-  /** Called at most once a minute, with the number of events of each source since the last call. */
-  readonly warn: (eventsBySource: Readonly<Record<string, number>>) => void;
-}
-
-/**
- * Counts stored events that belong to no project, and warns about them: no key that pins a project can read them, and
- * their senders get a success.
- */
-export function createProjectWarning({ now, warn }: ProjectWarningOptions) {
-  const throttle = createThrottle(now);
-  const counts = new Map<string, number>();
-  return (source: string, count: number): void => {
-    counts.set(source, (counts.get(source) ?? 0) + count);
-    throttle(() => {
-      warn(Object.fromEntries(counts));
-      counts.clear();
-    });
-  };
-}

@@ -1,9 +1,10 @@
 import { COMMON_COLUMNS } from '../definitions/checks/source.ts';
-import type { ColumnType, Source } from '../definitions/source.ts';
+import type { Source } from '../definitions/source.ts';
 import type { RowBlocks, RowText } from '../engine/engine.ts';
-import { type BlockColumn, type BlockKind, createBlockWriter } from '../engine/row-block.ts';
+import { type BlockColumn, createBlockWriter } from '../engine/row-block.ts';
 import { columnNames } from '../engine/table.ts';
 import { MICROS_PER_DAY } from '../lib/instant.ts';
+import { KINDS } from '../search/field.ts';
 import { charsOf, type Event, encodeRow, rowValues } from './event.ts';
 
 /** How rows are passed to the engine. `blocks`: see `RowBlocks`; `text`: `JSONCompactEachRow`. */
@@ -17,14 +18,6 @@ export interface DayRows {
   readonly layout: RowLayout;
   readonly bytes: Buffer;
 }
-
-const KINDS: Readonly<Record<ColumnType, BlockKind>> = {
-  string: 'text',
-  keyword: 'text',
-  integer: 'integer',
-  number: 'number',
-  boolean: 'boolean',
-};
 
 /** Returns the columns of a source's blocks, in the order of `tableColumns`. */
 export function blockColumns(source: Source): BlockColumn[] {
@@ -41,20 +34,15 @@ export function toInsert(source: Source, layout: RowLayout, parts: readonly Buff
   return { format: 'JSONCompactEachRow', columns: columnNames(source), bytes: Buffer.concat(parts) };
 }
 
-/** Chooses the layout of a day's rows. */
-export interface LayoutChoice {
-  /** The columns of the rows' blocks. */
-  readonly columns: readonly BlockColumn[];
-  /** The only day whose rows become blocks, days since 1970. */
-  readonly day: number;
-}
-
 /**
  * Encodes events as the bytes of inserts, one at a time, so that each can be freed before the next is parsed.
  *
- * @param blocks if given, the rows of that day become blocks; all others are text
+ * @param blocks if given, the rows of that day (days since 1970) become blocks with these columns; all others are text
  */
-export function createRowEncoder(blocks?: LayoutChoice) {
+export function createRowEncoder(blocks?: {
+  readonly columns: readonly BlockColumn[];
+  readonly day: number;
+}) {
   const days = new Map<number, ReturnType<typeof createEncoder>>();
   return {
     add(event: Event): void {

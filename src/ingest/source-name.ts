@@ -45,19 +45,14 @@ export function findSource(
  */
 export function getSourceOfBody(candidates: readonly Source[], fields: Names): Source {
   const sources = createRegistry({ endpoints: [], sources: candidates });
-  const source =
-    explainMember(() => pick(sources, textsAt(fields, NAMING_MEMBERS))) ?? findGeneral(candidates);
-  if (source !== undefined) return source;
-  const message = 'name a source: ?source_name=<name>, ?source=<uuid> or the header X-Source';
-  throw new TailraceError('invalid_request', message);
-}
-
-/** Adds to the error that the body names the source: an application's log may have a member `source`. */
-function explainMember<T>(find: () => T): T {
   try {
-    return find();
+    const source = pick(sources, textsAt(fields, NAMING_MEMBERS)) ?? findGeneral(candidates);
+    if (source !== undefined) return source;
+    const message = 'name a source: ?source_name=<name>, ?source=<uuid> or the header X-Source';
+    throw new TailraceError('invalid_request', message);
   } catch (error) {
     if (!(error instanceof TailraceError) || error.code !== 'source_not_found') throw error;
+    // An application's log may have such a member.
     const hint = 'the body names it; for an event with such a member, name the source in ?source_name=';
     // Without a cause, which would lose its class between threads.
     throw new TailraceError(error.code, `${error.message}; ${hint}`);
@@ -92,16 +87,12 @@ export function chooseSource(
 
 /** @throws TailraceError `invalid_request` for a source that reads a table of others, or that only Tailrace writes */
 export function rejectUnwritable(source: Source): Source {
-  if (source.isInternal === true)
-    throw new TailraceError(
-      'invalid_request',
-      `${source.name} is written by Tailrace (internal: true); events cannot be sent to it`,
-    );
-  if (isManaged(source)) return source;
-  throw new TailraceError(
-    'invalid_request',
-    `${source.name} reads an existing table (managed: false); events cannot be sent to it`,
-  );
+  const isInternal = source.isInternal === true;
+  if (!isInternal && isManaged(source)) return source;
+  const why = isInternal
+    ? 'is written by Tailrace (internal: true)'
+    : 'reads an existing table (managed: false)';
+  throw new TailraceError('invalid_request', `${source.name} ${why}; events cannot be sent to it`);
 }
 
 function pick(sources: Sources, texts: readonly string[]): Source | undefined {

@@ -11,10 +11,9 @@ import {
   linesOf,
   malformedJson,
   parseBody,
-  REPLACEMENT,
   type ReadOne,
   rejectTooMany,
-  type WireEvent,
+  rejectUnreadable,
   type WireEvents,
   withoutMark,
 } from './body-format.ts';
@@ -68,17 +67,11 @@ function parseOtlp(text: string): unknown {
   }
 }
 
-/**
- * Cuts a JSON body: an array of events, `{"batch": […]}`, or one event. If some of its bytes are not UTF-8, the events
- * with U+FFFD are marked: one bad byte loses no other event.
- */
-function cutJson(received: Buffer): WireEvents {
-  const { text, isRepaired } = decodeJson(received);
-  const bytes = isRepaired ? Buffer.from(text) : received;
-  const toEvent = (line: Buffer): WireEvent =>
-    isRepaired ? { line, isRepaired: line.includes(REPLACEMENT) } : { line };
-  const body = scanBody(bytes, text);
-  if (body.kind === 'array') return listOf(cutElements(bytes, body).map(toEvent));
+/** Cuts a JSON body: an array of events, `{"batch": […]}`, or one event. */
+function cutJson(bytes: Buffer): WireEvents {
+  rejectUnreadable(bytes);
+  const body = scanBody(bytes);
+  if (body.kind === 'array') return listOf(bytes, cutElements(bytes, body));
   if (body.kind === 'scalar') {
     const message = 'the body must be an array of events, {"batch": […]} or one event';
     throw new TailraceError('invalid_request', message);
@@ -86,22 +79,27 @@ function cutJson(received: Buffer): WireEvents {
   const [batch, ...names] = BODY.slots.map((slot) => body.values[slot]);
   const fields = Object.fromEntries(NAMING_MEMBERS.map((name, i) => [name, names[i]]));
   const place = typeof batch === 'object' && batch !== null ? (batch as JsonPlace) : undefined; // as scans return them
-  if (place === undefined || bytes[place.start] !== OPEN_BRACKET) return listOf([toEvent(bytes)], fields);
+  if (place === undefined || bytes[place.start] !== OPEN_BRACKET) return listOf(bytes, [bytes], fields);
   const list = bytes.subarray(place.start, place.end);
-  return listOf(cutElements(list, scanJson(list)).map(toEvent), fields);
+  return listOf(bytes, cutElements(list, scanJson(list)), fields);
 }
 
 /** The members that say something about the body. */
 const BODY = planPaths(['batch', ...NAMING_MEMBERS].map((name) => [name]));
 
-const listOf = (events: readonly WireEvent[], fields = {}) => ({ events, count: events.length, fields });
+/** Makes an event of each line of a body, and marks only those with bytes that are not UTF-8. */
+function listOf(body: Buffer, lines: readonly Buffer[], fields = {}): WireEvents {
+  const isWhole = isUtf8(body);
+  const events = lines.map((line) => (isWhole || isUtf8(line) ? { line } : { line, isRepaired: true }));
+  return { events, count: events.length, fields };
+}
 
-function scanBody(bytes: Buffer, text: string): JsonScan {
+function scanBody(bytes: Buffer): JsonScan {
   try {
     return scanJson(bytes, { paths: BODY });
   } catch (error) {
     if (error !== NOT_JSON) throw error;
-    parseBody(text); // throws, with the place
+    parseBody(bytes.toString()); // throws, with the place
     throw error;
   }
 }
@@ -118,12 +116,9 @@ function cutElements(bytes: Buffer, { spans }: JsonScan): Buffer[] {
  * until each is parsed: all of their text at once would burden the garbage collector.
  */
 function cutLines(bytes: Buffer): WireEvents {
-  const isWhole = isUtf8(bytes);
-  const events: WireEvent[] = [];
-  for (const { bytes: line } of linesOf(bytes))
-    events.push(isWhole || isUtf8(line) ? { line } : { line, isRepaired: true });
-  rejectTooMany(events.length);
-  return listOf(events);
+  const lines = [...linesOf(bytes)].map((line) => line.bytes);
+  rejectTooMany(lines.length);
+  return listOf(bytes, lines);
 }
 
 function cutOtlp<T>(request: OtlpRequest<T>, read: ReadOne<T, LogRecord>, options: CutOptions): WireEvents {

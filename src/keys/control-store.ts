@@ -56,10 +56,7 @@ export function createControlStore(database: ControlDatabase) {
      */
     findKey: database.findKey,
     /** Reads a key from the store, not from memory, with its last use. */
-    async readKey(id: string): Promise<KeyRecord | undefined> {
-      const [row] = await run(findOne(id));
-      return row === undefined ? undefined : toRecord(row);
-    },
+    readKey: async (id: string): Promise<KeyRecord | undefined> => (await run(findOne(id))).map(toRecord)[0],
     /** Newest first; all of them without a page. */
     async listKeys({ before = '', limit }: KeyPage = { limit: ALL }): Promise<KeyRecord[]> {
       const text = `SELECT * FROM tailrace_keys

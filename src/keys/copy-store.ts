@@ -53,13 +53,8 @@ async function listAll(store: ControlStore): Promise<StoredEntry[]> {
 function subtract(entries: readonly AuditEntry[], others: readonly AuditEntry[]): AuditEntry[] {
   const nameOf = ({ atMs, action, keyId, actor, detail, count }: AuditEntry) =>
     JSON.stringify([atMs, action, keyId, actor, detail, count]);
-  const left = new Map<string, number>();
-  for (const entry of others) left.set(nameOf(entry), (left.get(nameOf(entry)) ?? 0) + 1);
-  return entries.filter((entry) => {
-    const times = left.get(nameOf(entry)) ?? 0;
-    left.set(nameOf(entry), times - 1);
-    return times <= 0;
-  });
+  const left = Map.groupBy(others, nameOf);
+  return entries.filter((entry) => left.get(nameOf(entry))?.pop() === undefined);
 }
 
 function* batchesOf<T>(items: readonly T[]): Generator<readonly T[]> {

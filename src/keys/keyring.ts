@@ -8,8 +8,8 @@ import { findKeyId, hashKey, isWithinReach, SCOPES, sameHash } from './grant.ts'
 import { createTally, type Tally } from './known-keys.ts';
 import { createManagement } from './management.ts';
 import {
+  isTokenGrant,
   looksLikeToken,
-  parseTokenGrant,
   type SignedToken,
   type TokenGrant,
   type Tokens,
@@ -77,7 +77,7 @@ export function unauthorized(message: string, refusal: Refusal): TailraceError {
 export function createKeyring(options: KeyringOptions) {
   const { store, tokens, now } = options;
   const environment = environmentKeys(options);
-  const tally = createTally(store);
+  const tally = createTally(store, now);
   const { check, getHolder, resume } = createChecks(options, environment, tally);
   /** Returns what a session keeps of an accepted key. */
   const hold = async ({ keyId }: Pick<Caller, 'keyId'>): Promise<HeldKey> => {
@@ -103,7 +103,7 @@ export function createKeyring(options: KeyringOptions) {
      */
     async mint(caller: Caller, { expiresMs, ...grant }: TokenGrant): Promise<{ token: string; id: string }> {
       const { print: parentPrint } = await hold(caller);
-      tally.minted(caller.keyId, now());
+      tally.minted(caller.keyId);
       return await tokens.mint({ parent: caller.keyId, parentPrint, expiresMs, grant });
     },
     hold,
@@ -113,9 +113,7 @@ export function createKeyring(options: KeyringOptions) {
     list: store.listKeys,
     /** The audit trail, newest first. */
     log: store.listEntries,
-    /** Counts a rejection of an accepted key. */
-    refused: (keyId: string, reason: Refusal, address = '') =>
-      tally.refused(keyId, reason, { atMs: now(), address }),
+    refused: tally.refused,
     /** Writes the counted uses and rejections; for a task. */
     flush: tally.flush,
     /**
@@ -131,7 +129,7 @@ export function createKeyring(options: KeyringOptions) {
 }
 
 /** Callers get each failure in one way, although most results are there at once. */
-function orRejected<T>(work: () => T | Promise<T>): T | Promise<T> {
+export function orRejected<T>(work: () => T | Promise<T>): T | Promise<T> {
   try {
     return work();
   } catch (error) {
@@ -142,7 +140,7 @@ function orRejected<T>(work: () => T | Promise<T>): T | Promise<T> {
 /** The checks of keys and tokens. Each throws TailraceError `unauthorized`, which is counted. */
 function createChecks({ store, tokens, now }: KeyringOptions, environment: readonly Holder[], tally: Tally) {
   function reject(reason: Reason, keyId: string, { address, sent }: Sender): TailraceError {
-    tally.refused(keyId, reason, { atMs: now(), address });
+    tally.refused(keyId, reason, address);
     return unauthorized(describeRejection(reason, sent), reason);
   }
 
@@ -165,16 +163,10 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
   function getHolder(keyId: string, sender: Sender): Holder | Promise<Holder> {
     const found = environment.find(({ caller }) => caller.keyId === keyId);
     if (found !== undefined) return found;
-    return andThen(store.findKey(keyId), (record) => toHolder(record, sender));
-  }
-
-  function toHolder(record: KeyRecord | undefined, sender: Sender): Holder {
-    const usable = getUsable(record, sender);
-    return { caller: toCaller(usable), hash: usable.hash };
-  }
-
-  function authenticateToken(text: string, address: string): Caller | Promise<Caller> {
-    return andThen(tokens.read(text), (token) => checkToken(token, address));
+    return andThen(store.findKey(keyId), (record) => {
+      const usable = getUsable(record, sender);
+      return { caller: toCaller(usable), hash: usable.hash };
+    });
   }
 
   function checkToken(token: SignedToken | Unreadable, address: string): Caller | Promise<Caller> {
@@ -186,8 +178,8 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
   function acceptToken(token: SignedToken, { caller, hash }: Holder, sender: Sender): Caller {
     const { keyId } = caller;
     if (token.parentPrint !== tokens.print(hash)) throw reject('unknown', keyId, sender);
-    const grant = parseTokenGrant(token.grant);
-    if (grant === undefined) throw reject('unknown', keyId, sender);
+    const { grant } = token;
+    if (!isTokenGrant(grant)) throw reject('unknown', keyId, sender);
     // The key may do less than when it signed the token.
     if (isWithinReach(grant, caller) !== undefined) throw reject('wider', keyId, sender);
     tally.lastUsed.set(keyId, now());
@@ -202,7 +194,8 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
     const own = environment.find((entry) => sameHash(entry.hash, hash));
     if (own !== undefined) return own.caller;
     const id = findKeyId(text);
-    if (id === undefined && looksLikeToken(text)) return authenticateToken(text, address);
+    if (id === undefined && looksLikeToken(text))
+      return andThen(tokens.read(text), (token) => checkToken(token, address));
     const found = id === undefined ? undefined : store.findKey(id);
     return andThen(found, (record) => acceptKey(record, hash, sender));
   }

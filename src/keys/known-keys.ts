@@ -155,13 +155,6 @@ interface Count {
   count: number;
 }
 
-/** The time of a rejected request, and the address of its client. */
-interface RefusedAt {
-  readonly atMs: number;
-  /** Empty if it is not known. */
-  readonly address: string;
-}
-
 // Beyond it rejections are counted without their keys.
 const COUNTS_MAX = 1_000;
 // Addresses of each count: many clients with wrong keys stay one row.
@@ -172,8 +165,10 @@ const USED_PER_FLUSH_MAX = 1_000;
 /**
  * Counts uses and rejections of keys in memory, to be written once a minute: counting costs a request almost nothing,
  * and ten thousand wrong keys a second become one row.
+ *
+ * @param now ms since the epoch
  */
-export function createTally(store: ControlStore) {
+export function createTally(store: ControlStore, now: () => number) {
   const lastUsed = new Map<string, number>();
   let counts = new Map<string, Count>();
 
@@ -211,14 +206,19 @@ export function createTally(store: ControlStore) {
   return {
     /** Key id → its last use, ms since the epoch; bounded by the number of keys in use. */
     lastUsed,
-    /** @param keyId of an existing key; empty otherwise, since anyone can invent ids */
-    refused: (keyId: string, reason: Refusal, { atMs, address }: RefusedAt) => {
+    /**
+     * Counts a rejection.
+     *
+     * @param keyId of an existing key; empty otherwise, since anyone can invent ids
+     * @param address of the client; empty if it is not known
+     */
+    refused: (keyId: string, reason: Refusal, address = '') => {
       const addresses = new Set(address === '' ? [] : [address]);
-      count({ action: 'refused', keyId, detail: reason, atMs, addresses });
+      count({ action: 'refused', keyId, detail: reason, atMs: now(), addresses });
     },
     /** Counts a signed token that was minted with this key. */
-    minted: (keyId: string, atMs: number) =>
-      count({ action: 'minted', keyId, detail: '', atMs, addresses: new Set() }),
+    minted: (keyId: string) =>
+      count({ action: 'minted', keyId, detail: '', atMs: now(), addresses: new Set() }),
     /** Writes all counts; called for one at a time. @throws if the store cannot be written; the counts are then kept */
     flush,
   };

@@ -13,13 +13,6 @@ export interface NewKey extends Pick<Grant, 'scopes' | 'endpoints' | 'sources' |
 /** A change of a key; a member with the value `undefined` removes that limit. */
 export type KeyChange = Partial<NewKey>;
 
-/** A new key with its text, which is not stored. */
-export interface CreatedKey {
-  readonly id: string;
-  readonly key: string;
-  readonly record: KeyRecord;
-}
-
 /** The originator of a change. */
 export interface Actor {
   /** For the audit trail: a person, a key's id, or `cli`. */
@@ -37,10 +30,12 @@ export function createManagement(store: ControlStore, now: () => number) {
     return { atMs: now(), action, keyId, count: 1, ...by };
   }
 
-  function make(fields: Grant & Pick<KeyRecord, 'name' | 'description'>): CreatedKey {
+  /** Returns a new key with its text, which is not stored. */
+  function make(fields: Grant & Pick<KeyRecord, 'name' | 'description'>) {
     const { key, id, hash } = createSecret();
     const unused = { revokedMs: undefined, lastUsedMs: undefined, successor: undefined };
-    return { id, key, record: { ...fields, ...unused, id, hash, createdMs: now() } };
+    const record: KeyRecord = { ...fields, ...unused, id, hash, createdMs: now() };
+    return { id, key, record };
   }
 
   /** @returns `undefined` if there is no key of this id */

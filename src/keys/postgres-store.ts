@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Pool, type PoolConfig } from 'pg';
+import { Pool, type PoolConfig, types } from 'pg';
 import { InputError, messageOf, TailraceError } from '../errors.ts';
 import { toStartError } from '../lib/system-failure.ts';
 import { type ControlStore, createControlStore } from './control-store.ts';
@@ -45,6 +45,8 @@ const SCHEMA_MS_MAX = 60_000;
 // An arbitrary number: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
 const SCHEMA_LOCK = 8_245_722_243;
 
+types.setTypeParser(types.builtins.INT8, Number); // as SQLite; it would return texts
+
 /**
  * Opens the control store in a PostgreSQL database that any number of processes may share.
  *
@@ -68,7 +70,8 @@ async function openWatched(
 ): Promise<ControlStore> {
   const [query, probe] = [queryOf(pool), queryOf(probing)];
   const known = createKnown<KeyRecord>({
-    ...{ read, freshMs: FRESH_MS, staleMs, max: RECORDS_MAX, ticks },
+    read: async (id) => (await run(findOne(id))).map(toRecord)[0],
+    ...{ freshMs: FRESH_MS, staleMs, max: RECORDS_MAX, ticks },
     ageMs: () => watch.ageMs(),
     isDown: () => watch.isDown(),
   });
@@ -91,11 +94,6 @@ async function openWatched(
   }
 
   const run = (statement: Statement) => guarded(() => runOn(query, statement));
-
-  async function read(id: string) {
-    const [row] = await run(findOne(id));
-    return row === undefined ? undefined : toRecord(row);
-  }
 
   const runAll: ControlDatabase['transact'] = (reads, decide, { isDurable = true } = {}) =>
     guarded(() =>

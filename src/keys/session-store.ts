@@ -44,8 +44,8 @@ export function createSessionStore({ run }: Pick<ControlDatabase, 'run'>) {
   return {
     /** Reads a session by its public id. */
     async find(id: string): Promise<SessionRecord | undefined> {
-      const [row] = await run({ text: 'SELECT * FROM tailrace_sessions WHERE id = $1', values: [id] });
-      return row === undefined ? undefined : toSession(row);
+      const text = 'SELECT * FROM tailrace_sessions WHERE id = $1';
+      return (await run({ text, values: [id] })).map(toSession)[0];
     },
     /** @returns whether it was added: a sign-in opens one session, even if it is finished twice */
     async add(session: SessionRecord): Promise<boolean> {

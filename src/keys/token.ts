@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { Type } from 'typebox';
 import { InputError } from '../errors.ts';
+import { closed } from '../lib/schema.ts';
 import { compileSchema } from '../lib/schema-check.ts';
 import { describeSystemFailure, toStartError } from '../lib/system-failure.ts';
 import { type Grant, hashKey } from './grant.ts';
@@ -128,23 +129,16 @@ export const TOKEN_SCOPES = ['query', 'ingest'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
 const NAMES = Type.Optional(Type.Array(Type.String()));
-const SHAPE = Type.Object(
-  {
+/** Whether this version knows the grant in a token: one that another version wrote may have limits unknown to this one. */
+export const isTokenGrant = compileSchema(
+  closed({
     scopes: Type.Array(Type.Enum([...TOKEN_SCOPES])),
     endpoints: NAMES,
     sources: NAMES,
     pins: Type.Record(Type.String(), Type.String()),
     rate: Type.Optional(Type.Object({ perSecond: Type.Number(), burst: Type.Number() })),
-  },
-  { additionalProperties: false },
+  }),
 );
-
-const isGrant = compileSchema(SHAPE);
-
-/** Reads the grant in a token; `undefined` if another version wrote it, which may have limits unknown to this one. */
-export function parseTokenGrant(value: unknown): Grant | undefined {
-  return isGrant(value) ? value : undefined;
-}
 
 /** In the data directory. */
 export const SECRET_FILE = 'token.secret';

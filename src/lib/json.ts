@@ -3,6 +3,16 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns the value at a path of parsed JSON; `undefined` if there is none. Walks objects only, by their own members. */
+export function findValue(json: unknown, path: readonly string[]): unknown {
+  let value = json;
+  for (const name of path) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  return value;
+}
+
 /** Parses JSON; `undefined` if it is not valid. */
 export function tryParse(text: string): unknown {
   const { stackTraceLimit } = Error;

@@ -7,6 +7,7 @@ import { CONCURRENCY, type Replay, replay } from '../alerts/replay.ts';
 import type { Alert } from '../definitions/alert.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { TailraceError } from '../errors.ts';
+import type { NewMessage } from '../keys/alerts/alert-record.ts';
 import { type TokenBucket, takeToken } from '../lib/token-bucket.ts';
 import type { AlertReplayView, AlertTestView } from './alert-view.ts';
 import { type AlertParts, getVisible, type Reach } from './alerts.ts';
@@ -143,17 +144,15 @@ async function within<T>(
   });
 }
 
-interface Sent {
-  readonly id: string;
-  /** Id of the alert. */
-  readonly alert: string;
-  readonly receiver: string;
-  /** By `performance.now()`. */
-  readonly untilMs: number;
-}
-
-/** Waits until the receiver has accepted a message or failed to. The outbox sends it again. */
-async function watchMessage({ control }: AlertParts, sent: Sent, signal: AbortSignal): Promise<string> {
+/**
+ * Waits until the receiver has accepted a message or failed to, at most until `untilMs`, by `performance.now()`. The outbox
+ * sends it again.
+ */
+async function watchMessage(
+  { control }: AlertParts,
+  sent: Omit<NewMessage, 'message'> & { readonly untilMs: number },
+  signal: AbortSignal,
+): Promise<string> {
   for (;;) {
     const waiting = await control.alerts.listMessages(sent.receiver, sent.alert);
     const own = waiting.find(({ id }) => id === sent.id);

@@ -27,11 +27,6 @@ export interface AlertParts {
 /** The limits of a caller. */
 export type Reach = Pick<Caller, 'keyId' | 'person' | 'address' | 'endpoints' | 'pins'>;
 
-/** Whether a caller may see the rows of some alerts only. */
-function isLimited({ endpoints, pins }: Reach): boolean {
-  return endpoints !== undefined || Object.keys(pins).length > 0;
-}
-
 /** @throws TailraceError `not_found`, also for an alert whose rows the caller may not read */
 export function getVisible(parts: AlertParts, caller: Reach, name: string): Alert {
   const visible = parts.registry.alerts.filter((alert) => isVisible(parts, caller, alert));
@@ -76,10 +71,8 @@ export async function readAlert(parts: AlertParts, caller: Reach, name: string):
 }
 
 /** Reads what is stored of all alerts. @returns describes one of them */
-async function createDescribe({
-  control: { alerts },
-  now,
-}: AlertParts): Promise<(alert: Alert) => AlertView> {
+async function createDescribe({ control, now }: AlertParts): Promise<(alert: Alert) => AlertView> {
+  const { alerts } = control;
   const nowMs = now();
   const [states, silences] = await Promise.all([alerts.readStates(), alerts.listSilences(nowMs)]);
   return (alert) => {
@@ -103,7 +96,7 @@ export async function listAlertHistory(
   { name, ...page }: { readonly name: string; readonly limit: number; readonly before?: string | undefined },
 ): Promise<AlertEntryView[]> {
   const alert = getVisible(parts, caller, name);
-  const hides = isLimited(caller);
+  const hides = caller.endpoints !== undefined || Object.keys(caller.pins).length > 0;
   const about = aboutOf(alert);
   const entries = await parts.control.alerts.listHistory(alert.id, page);
   return entries.map((entry) => {

@@ -1,9 +1,8 @@
 import type { Dashboard, DashboardPanel } from '../definitions/dashboard.ts';
 import { getNamed, type Registry } from '../definitions/registry.ts';
-import { TailraceError } from '../errors.ts';
 import { isListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
-import { parsePinnedParameters } from '../query/pins.ts';
+import { keepsPins } from '../query/pins.ts';
 import type { DashboardSummary, DashboardView, PanelView } from './dashboard-view.ts';
 import { pinOf } from './definitions.ts';
 
@@ -74,17 +73,8 @@ function isVisible(
   if (!isListed(caller.endpoints, endpoint)) return false;
   const filled = Object.entries(shared).filter(([name]) => !Object.hasOwn(caller.pins, name));
   const values = { ...Object.fromEntries(filled), ...panel.parameters };
-  const known = new Set(endpoint.parameters.map(({ name }) => name));
-  const own = Object.entries(values).filter(([name]) => known.has(name));
-  try {
-    parsePinnedParameters({ ...endpoint, strict: false }, Object.fromEntries(own), {
-      pins: caller.pins,
-    });
-    return true;
-  } catch (error) {
-    if (!(error instanceof TailraceError)) throw error;
-    return error.code !== 'forbidden'; // a value may still have to be filled in
-  }
+  // Parameters of the page need not be those of the endpoint.
+  return keepsPins({ ...endpoint, strict: false }, caller.pins, values);
 }
 
 function toPanelView({ registry }: DashboardParts, panel: DashboardPanel): PanelView {

@@ -12,16 +12,13 @@ import { OWNER } from '../query/pins.ts';
 import { identifier, join, sql } from '../sql/sql.ts';
 import type { EndpointView, Projects, SavedSearchView, SourceView } from './view.ts';
 
-type Reach = Pick<Grant, 'scopes' | 'endpoints' | 'sources'>;
-type Reader = Reach & Pick<Grant, 'pins'>;
-
 /**
  * Lists the endpoints that a key may know of: those it may read, and with the scope `manage` those that it may let
  * others read.
  */
 export function visibleEndpoints(
   endpoints: readonly Endpoint[],
-  { scopes, endpoints: listed }: Reach,
+  { scopes, endpoints: listed }: Grant,
 ): readonly Endpoint[] {
   if (!scopes.includes('query') && !scopes.includes('manage')) return [];
   return endpoints.filter((endpoint) => isListed(listed, endpoint));
@@ -31,7 +28,7 @@ export function visibleEndpoints(
  * Lists sources in the same way, by the right to send events to them; those that only Tailrace writes by the right to
  * read them.
  */
-export function visibleSources(sources: readonly Source[], caller: Reader): readonly Source[] {
+export function visibleSources(sources: readonly Source[], caller: Grant): readonly Source[] {
   if (!caller.scopes.includes('ingest') && !caller.scopes.includes('manage')) return [];
   return sources.filter((source) =>
     source.isInternal === true ? mayRead(caller, source) : isListed(caller.sources, source),
@@ -44,7 +41,7 @@ export function visibleSources(sources: readonly Source[], caller: Reader): read
  *
  * @param sources all served ones
  */
-export function toEndpointView(endpoint: Endpoint, caller: Reader, sources: readonly Source[]): EndpointView {
+export function toEndpointView(endpoint: Endpoint, caller: Grant, sources: readonly Source[]): EndpointView {
   const { scopes, pins } = caller;
   const { id, name, description, maxRows, cachingSeconds, warmingSeconds, sandboxing, pages } = endpoint;
   return {
@@ -69,7 +66,7 @@ export function toEndpointView(endpoint: Endpoint, caller: Reader, sources: read
  * Lists what the caller may search, by the rule of `GET /api/search` (serve/resolve-search.ts): a key that is limited
  * to endpoints cannot search.
  */
-function searchableSources(sources: readonly Source[], caller: Reader) {
+function searchableSources(sources: readonly Source[], caller: Grant) {
   if (!caller.scopes.includes('query') || caller.endpoints !== undefined) return [];
   return sources.filter((source) => mayRead(caller, source));
 }
@@ -148,7 +145,8 @@ export function createProjects(engine: Engine, registry: Registry, now: () => nu
     const statement = sql`SELECT source, project FROM (${join(tables, ' UNION ALL ')})
       ORDER BY source, project LIMIT ${PROJECTS_MAX + 1} BY source`;
     const { bytes } = await engine.query(statement.text, {}, { format: 'JSONEachRow', lane: LANE });
-    const rows = bytes.toString().split('\n').filter(Boolean).map(readRow);
+    const lines = bytes.toString().split('\n').filter(Boolean);
+    const rows = lines.map((line) => JSON.parse(line) as { source: string; project: string }); // the columns of the SELECT
     const byTable = Map.groupBy(rows, ({ source }) => source);
     return new Map([...byTable].map(([table, of]) => [table, of.map(({ project }) => project)]));
   }
@@ -165,14 +163,10 @@ export function createProjects(engine: Engine, registry: Registry, now: () => nu
   };
 }
 
-function readRow(line: string) {
-  return JSON.parse(line) as { readonly source: string; readonly project: string }; // the columns of the SELECT
-}
-
 /** Lists the saved searches that the caller may run, by title. */
 export function listSavedSearches(
   registry: Pick<Registry, 'searches' | 'findSource'>,
-  caller: Pick<Caller, 'endpoints' | 'sources' | 'pins' | 'scopes'>,
+  caller: Grant,
 ): SavedSearchView[] {
   const mayRun = (saved: SavedSearch) => {
     const { project } = saved.search;

@@ -10,17 +10,11 @@ import { toGrantView } from './key-view.ts';
 import { requireUnrestricted } from './keys.ts';
 import type { Me, Session } from './view.ts';
 
-interface EndParts {
-  readonly sessions: Pick<Sessions, 'end'>;
+export interface SessionParts {
+  readonly sessions: Pick<Sessions, 'list' | 'find' | 'end'>;
   readonly control: Pick<ControlStore, 'record'>;
   /** ms since the epoch. */
   readonly now: () => number;
-}
-
-export interface SessionParts extends EndParts {
-  readonly sessions: Pick<Sessions, 'list' | 'find' | 'end'>;
-  /** Version of Tailrace. */
-  readonly version: string;
 }
 
 /** Describes the sender of a request. */
@@ -72,7 +66,7 @@ export async function endSession(parts: SessionParts, caller: Caller, id: string
 
 /** Ends a session, and writes that into the audit trail. */
 export async function endRecorded(
-  { sessions, control, now }: EndParts,
+  { sessions, control, now }: SessionParts,
   id: string,
   by: Pick<AuditEntry, 'actor' | 'address'>,
 ): Promise<void> {

@@ -3,37 +3,31 @@ import proxyAddress from '@fastify/proxy-addr';
 import type { Config } from '../config/config.ts';
 import { isLoopbackHost } from '../config/url.ts';
 import { TailraceError } from '../errors.ts';
-import { type Caller, type Keyring, unauthorized } from '../keys/keyring.ts';
+import { type Caller, type Keyring, orRejected, unauthorized } from '../keys/keyring.ts';
 import { deriveSecret } from '../lib/hash.ts';
 import { headerOf } from '../lib/network.ts';
 import type { LoginSecrets } from './provider.ts';
 import type { createPeopleCallers, Proxied } from './role.ts';
 import type { Sessions } from './sessions.ts';
 
-/** A cookie of this service, and whether browsers send it over HTTPS only. */
-export interface Cookie {
-  readonly name: string;
-  readonly isSecure: boolean;
-}
-
-/** The cookies of an origin: of a session, and of a sign-in that has begun. */
+/** The names of an origin's cookies: of a session, and of a sign-in that has begun. */
 export interface Cookies {
-  readonly session: Cookie;
-  readonly login: Cookie;
+  readonly session: string;
+  readonly login: string;
 }
 
-/** Over HTTPS. Browsers accept `__Host-` only from the host itself and without a Domain: no sibling host can set it. */
-export const SECURE_COOKIES: Cookies = {
-  session: { name: '__Host-tailrace', isSecure: true },
-  login: { name: '__Host-tailrace-login', isSecure: true },
-};
+/**
+ * Browsers accept it over HTTPS only, from the host itself and without a Domain: no sibling host can set such a cookie.
+ */
+const SECURE = '__Host-';
+export const SECURE_COOKIES: Cookies = { session: `${SECURE}tailrace`, login: `${SECURE}tailrace-login` };
 
 /** Returns the cookies of an origin; `undefined` for plain HTTP on another host than this machine, which gets none. */
 export function findCookies(origin: URL): Cookies | undefined {
   if (origin.protocol === 'https:') return SECURE_COOKIES;
   if (origin.protocol !== 'http:' || !isLoopbackHost(origin.hostname)) return undefined;
-  const name = plainName(origin.port);
-  return { session: { name, isSecure: false }, login: { name: `${name}-login`, isSecure: false } };
+  const session = plainName(origin.port);
+  return { session, login: `${session}-login` };
 }
 
 /** Services on other ports of this machine share its cookies. */
@@ -56,7 +50,7 @@ export function readCookie({ cookie: header }: IncomingHttpHeaders, name: string
 }
 
 /** Writes a `Set-Cookie`. @param value base64url, dots and underscores; empty: deletes the cookie */
-export function writeCookie({ name, isSecure }: Cookie, value: string, seconds: number): string {
+export function writeCookie(name: string, value: string, seconds: number): string {
   const parts = [
     `${name}=${value}`,
     'Path=/',
@@ -64,7 +58,7 @@ export function writeCookie({ name, isSecure }: Cookie, value: string, seconds: 
     'HttpOnly',
     'SameSite=Lax',
   ];
-  return [...parts, ...(isSecure ? ['Secure'] : [])].join('; ');
+  return [...parts, ...(name.startsWith(SECURE) ? ['Secure'] : [])].join('; ');
 }
 
 const PATH_CHARS_MAX = 2_000;
@@ -105,9 +99,9 @@ const ALGORITHMS = { alg: 'dir', enc: 'A256GCM' } as const;
 export function createLoginSeal(secret: Uint8Array, now: () => number) {
   const key = deriveSecret(secret, 'tailrace sign-in');
   return {
-    async seal({ state, nonce, verifier, to }: Login): Promise<string> {
+    async seal(login: Login): Promise<string> {
       const { EncryptJWT } = await import('jose'); // loaded only if it is used
-      return await new EncryptJWT({ state, nonce, verifier, to })
+      return await new EncryptJWT({ login })
         .setProtectedHeader(ALGORITHMS)
         .setExpirationTime(Math.floor(now() / 1000) + LOGIN_SECONDS)
         .encrypt(key);
@@ -120,10 +114,9 @@ export function createLoginSeal(secret: Uint8Array, now: () => number) {
           keyManagementAlgorithms: [ALGORITHMS.alg],
           contentEncryptionAlgorithms: [ALGORITHMS.enc],
           currentDate: new Date(now()),
-          requiredClaims: ['exp', 'state', 'nonce', 'verifier', 'to'],
+          requiredClaims: ['exp', 'login'],
         });
-        const { state, nonce, verifier, to } = payload;
-        return { state: String(state), nonce: String(nonce), verifier: String(verifier), to: String(to) };
+        return payload['login'] as Login; // only `seal` writes it
       } catch {
         return undefined;
       }
@@ -147,32 +140,27 @@ export type Ambient =
 /** What identifies the sender of a request: a key or token, or what a browser sends by itself. */
 export type Credential = string | undefined | Ambient;
 
-/** Finds the caller by any of these. */
-export interface Authenticator {
-  /** Rejects as `Keyring.authenticate`. */
-  authenticate(sent: Credential, address?: string): Caller | Promise<Caller>;
-}
+/** Finds the caller by any of these. Rejects as `Keyring.authenticate`. */
+export type Authenticate = (sent: Credential, address?: string) => Caller | Promise<Caller>;
 
-export interface AuthenticateParts {
+interface AuthenticateParts {
   readonly keyring: Pick<Keyring, 'authenticate' | 'refused'>;
   readonly sessions: Pick<Sessions, 'authenticate'>;
   readonly callers: Pick<ReturnType<typeof createPeopleCallers>, 'ofProxy'>;
 }
 
-export function createAuthenticator({ keyring, sessions, callers }: AuthenticateParts): Authenticator {
-  const authenticate: Authenticator['authenticate'] = (sent, address = '') => {
+export function createAuthenticate({ keyring, sessions, callers }: AuthenticateParts): Authenticate {
+  const authenticate: Authenticate = (sent, address = '') => {
     if (typeof sent !== 'object') return keyring.authenticate(sent, address);
     if (sent.kind === 'session') return ofSession(sent, address);
-    try {
+    return orRejected(() => {
       if (sent.kind === 'proxy') return callers.ofProxy(sent);
       keyring.refused('', 'unknown', address);
       throw unauthorized(
         'the header that names a user is accepted once, and only from a proxy of TAILRACE_TRUST_PROXY',
         'unknown',
       );
-    } catch (error) {
-      return Promise.reject(error);
-    }
+    });
   };
 
   function ofSession({ secret, url, instead }: Ambient & { kind: 'session' }, address: string) {
@@ -184,7 +172,7 @@ export function createAuthenticator({ keyring, sessions, callers }: Authenticate
       throw error;
     });
   }
-  return { authenticate };
+  return authenticate;
 }
 
 type AmbientSettings = Pick<Config, 'publicUrl' | 'trustProxy' | 'trustedUserHeader'>;
@@ -207,6 +195,8 @@ export function createReadAmbient(settings: AmbientSettings): ReadAmbient {
   };
 }
 
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host'];
+
 /**
  * Finds the cookie of a session. That of plain HTTP counts only on this machine: a sibling of any other host could
  * have set it.
@@ -214,16 +204,10 @@ export function createReadAmbient(settings: AmbientSettings): ReadAmbient {
 function createFindSecret({ publicUrl }: AmbientSettings) {
   const isAlwaysSecure = publicUrl.startsWith('https:');
   return ({ headers, socket }: IncomingMessage): string | undefined => {
-    const secure = readCookie(headers, SECURE_COOKIES.session.name);
+    const secure = readCookie(headers, SECURE_COOKIES.session);
     if (secure !== undefined || isAlwaysSecure) return secure;
-    const {
-      host = '',
-      forwarded,
-      'x-forwarded-for': forwardedFor,
-      'x-forwarded-host': forwardedHost,
-    } = headers;
-    if ((forwarded ?? forwardedFor ?? forwardedHost) !== undefined) return undefined;
-    const [, hostname = '', port] = /^(.+?)(?::(\d+))?$/.exec(host) ?? [];
+    if (FORWARDED.some((name) => headers[name] !== undefined)) return undefined;
+    const [, hostname = '', port] = /^(.+?)(?::(\d+))?$/.exec(headers.host ?? '') ?? [];
     const isLocal = isLoopbackHost(hostname) && isOwnAddress(socket.remoteAddress);
     return isLocal ? readCookie(headers, plainName(port)) : undefined;
   };

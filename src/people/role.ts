@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { type Grant, isPinText } from '../keys/grant.ts';
 import { type Caller, unauthorized } from '../keys/keyring.ts';
 import type { Claims, SessionRecord } from '../keys/session-store.ts';
-import { isObject } from '../lib/json.ts';
+import { findValue } from '../lib/json.ts';
 
 /** A person whom the provider or a proxy vouches for. */
 export interface Identity {
@@ -47,13 +47,7 @@ function toPrintable(value: unknown): string {
  */
 function findClaim(claims: Claims, name: string): unknown {
   if (name === 'email' && claims['email_verified'] !== true) return undefined;
-  if (Object.hasOwn(claims, name)) return claims[name];
-  let value: unknown = claims;
-  for (const part of name.split('.')) {
-    if (!isObject(value) || !Object.hasOwn(value, part)) return undefined;
-    value = value[part];
-  }
-  return value;
+  return Object.hasOwn(claims, name) ? claims[name] : findValue(claims, name.split('.'));
 }
 
 /** Returns the verified address of a person, in lower case. */
@@ -182,43 +176,35 @@ function readChoices(claim: unknown): string[] | string {
   return texts.length === values.length ? texts : 'has a value that cannot be a pin';
 }
 
-// Callers of people whom a proxy names; beyond it those not seen for longest are created again.
-const NAMED_MAX = 10_000;
+// Beyond it the callers not seen for longest are created again.
+const CALLERS_OF_MAX = 10_000;
 const USER_CHARS_MAX = 1_024;
-
-interface Kept {
-  readonly roles: Roles;
-  readonly of: CallerOf;
-}
-
-interface Known<K> {
-  get(key: K): Kept | undefined;
-  set(key: K, kept: Kept): unknown;
-}
 
 /** Creates the callers of people, and again when the roles have changed. @param current the roles that count now */
 export function createPeopleCallers(current: () => Roles) {
-  const bySession = new WeakMap<SessionRecord, Kept>();
-  const byName = new LRUCache<string, Kept>({ max: NAMED_MAX });
+  const known = new LRUCache<string, { readonly roles: Roles; readonly of: CallerOf }>({
+    max: CALLERS_OF_MAX,
+  });
 
-  function find<K>(known: Known<K>, key: K, create: (roles: Roles) => CallerOf): CallerOf {
+  function find(name: string, create: (roles: Roles) => CallerOf): CallerOf {
     const roles = current();
-    const kept = known.get(key);
+    const kept = known.get(name);
     if (kept?.roles === roles) return kept.of;
     const of = create(roles);
-    known.set(key, { roles, of });
+    known.set(name, { roles, of });
     return of;
   }
 
   return {
     ofSession(record: SessionRecord, url: string): Caller {
-      const { owner: id, name, claims = {} } = record;
-      return find(bySession, record, (roles) => createCallerOf({ id, name, claims }, roles, record.id))(url);
+      const { owner: id, name, claims = {}, hash: secret } = record;
+      const create = (roles: Roles) => createCallerOf({ id, name, claims }, roles, record.id);
+      return find(`session\n${secret}`, create)(url);
     },
     /** @throws TailraceError `unauthorized` if a proxy's headers name nobody */
     ofProxy({ user, groups, url }: Proxied): Caller {
       const create = (roles: Roles) => createCallerOf(getProxied(user, groups), roles);
-      return find(byName, `${user}\n${groups}`, create)(url);
+      return find(`proxy\n${user}\n${groups}`, create)(url);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { TailraceError } from '../errors.ts';
 import { hashKey, sameHash } from '../keys/grant.ts';
-import { andThen, type Caller, type Keyring, unauthorized } from '../keys/keyring.ts';
+import { andThen, type Caller, type Keyring, orRejected, unauthorized } from '../keys/keyring.ts';
 import { createKnown } from '../keys/known-keys.ts';
 import type { Claims, SessionRecord, SessionStore } from '../keys/session-store.ts';
 
@@ -44,16 +44,8 @@ const TOUCH_EVERY_MS = 60_000;
 
 /** Sessions of the console: opens, checks and ends them. */
 export function createSessions(options: SessionsOptions) {
-  const {
-    store,
-    keyring,
-    callerOf,
-    limits,
-    acceptsKeys,
-    onFailure,
-    now,
-    ticks = () => performance.now(),
-  } = options;
+  const { store, keyring, callerOf, limits, acceptsKeys, onFailure, now } = options;
+  const ticks = options.ticks ?? (() => performance.now());
   const known = createKnown<KnownSession>({
     ...{ freshMs: FRESH_MS, staleMs: limits.staleMs, max: SESSIONS_MAX, ticks },
     async read(id, last) {
@@ -116,15 +108,12 @@ export function createSessions(options: SessionsOptions) {
      * @param secret the value of the cookie
      * @param url of the request: a person with several projects chooses one by it
      */
-    authenticate(secret: string, url: string, address = ''): Caller | Promise<Caller> {
-      const id = SECRET.exec(secret)?.[1];
-      try {
+    authenticate: (secret: string, url: string, address = '') =>
+      orRejected(() => {
+        const id = SECRET.exec(secret)?.[1];
         const found = id === undefined ? undefined : known.find(id);
         return andThen(found, (one) => accept(check(one, secret, address), url, address));
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    },
+      }),
     /** @returns the value of the cookie; `undefined` if this sign-in has opened a session already */
     async open({ replaces, agent, ...session }: NewSession): Promise<string | undefined> {
       const id = randomBytes(6).toString('hex');
@@ -178,7 +167,7 @@ function hashOf({ hash }: SessionRecord): Uint8Array {
   return Buffer.from(hash, 'hex');
 }
 
-/** Keeps the object of an unchanged session: what follows from its claims is remembered by it. */
+/** Keeps what is known of an unchanged session. */
 function toKnown(record: SessionRecord, last: KnownSession | undefined): KnownSession {
   const { seenMs } = record;
   if (last === undefined || last.record.hash !== record.hash)

@@ -65,10 +65,14 @@ export function findOwner({ parameters, pinned }: Endpoint, values: ParameterVal
   return (parameter && values[OWNER]) || undefined;
 }
 
-/** Whether the endpoint can keep to the pins: with others it rejects every request. */
-export function keepsPins(endpoint: Endpoint, pins: Pins): boolean {
+/**
+ * Whether the endpoint can keep to the pins: with others it rejects every request.
+ *
+ * @param raw values that are sent; others may still be filled in
+ */
+export function keepsPins(endpoint: Endpoint, pins: Pins, raw: RawParameters = {}): boolean {
   try {
-    parsePinnedParameters(endpoint, {}, { pins });
+    parsePinnedParameters(endpoint, raw, { pins });
     return true;
   } catch (error) {
     if (!(error instanceof TailraceError)) throw error;

@@ -14,7 +14,7 @@ import {
   type TokenBucket,
   takeToken,
 } from '../lib/token-bucket.ts';
-import type { Authenticator, Credential } from '../people/credential.ts';
+import type { Authenticate, Credential } from '../people/credential.ts';
 
 /** Headers of a response, names and values alternating: Node writes this form with the least work. */
 export type Head = readonly string[];
@@ -42,7 +42,7 @@ export type Admit = (sent: Credential, address: string) => Admission | Promise<A
 
 export interface AdmitOptions {
   readonly limits: Pick<Config, 'ratePerSecond' | 'authFailuresPerMinuteMax'>;
-  readonly keyring: Authenticator;
+  readonly authenticate: Authenticate;
   /** Rates of all replicas; `undefined` if each has its own. */
   readonly sharedRates: SharedRates | undefined;
   /** ms since the epoch. */
@@ -60,7 +60,7 @@ const NO_HEAD: Head = [];
 const AUTH_FAILURES_PER_MINUTE_MAX = 600;
 
 export function createAdmit(options: AdmitOptions): Admit {
-  const { limits, keyring, sharedRates, now, onLimited, onLocalRate } = options;
+  const { limits, authenticate, sharedRates, now, onLimited, onLocalRate } = options;
   const ratesOf = createRatesOf(limits);
   const takeLocally = createLocalRates(now);
   const { authFailuresPerMinuteMax: failuresMax = AUTH_FAILURES_PER_MINUTE_MAX } = limits;
@@ -120,7 +120,7 @@ export function createAdmit(options: AdmitOptions): Admit {
   }
 
   return (sent, address) => {
-    const caller = keyring.authenticate(sent, address);
+    const caller = authenticate(sent, address);
     if (!(caller instanceof Promise)) return accept(caller, address);
     return caller.then(
       (found) => accept(found, address),

@@ -2,9 +2,8 @@ import { createKeyring } from '../keys/keyring.ts';
 import { CONTROL_STALE_MS, openControlStore } from '../keys/open-control-store.ts';
 import { createTokens, openTokenSecret } from '../keys/token.ts';
 import { createThrottle } from '../lib/task.ts';
-import { createAuthenticator, createLoginSeal, createReadAmbient } from '../people/credential.ts';
-import { explain } from '../people/explain.ts';
-import { createProvider } from '../people/provider.ts';
+import { createAuthenticate, createLoginSeal, createReadAmbient } from '../people/credential.ts';
+import { createProvider, explain } from '../people/provider.ts';
 import { createPeopleCallers } from '../people/role.ts';
 import { createSessions } from '../people/sessions.ts';
 import { createSignIn } from '../people/sign-in.ts';
@@ -80,7 +79,7 @@ export function openPeople(context: Context) {
   return {
     sessions,
     signIn,
-    authenticator: createAuthenticator({ keyring, sessions, callers }),
+    authenticate: createAuthenticate({ keyring, sessions, callers }),
     readAmbient: createReadAmbient(config),
   };
 }

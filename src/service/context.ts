@@ -68,11 +68,11 @@ export function createStartTask({
   opened,
 }: Pick<Context, 'metrics' | 'logger' | 'now' | 'opened'>): StartTask {
   return (task) => {
-    metrics.taskStarted(task.name);
+    metrics.taskFailures.at(task.name); // Prometheus sees only increases of series that it knows
     const throttle = createThrottle(now);
     const running = startTask(task, {
       onFailure(error) {
-        metrics.taskFailed(task.name);
+        metrics.taskFailures.inc(task.name);
         const text = `the task ${task.name} failed; it runs again in ${task.everyMs / 1000} s, or at the next start`;
         throttle(() => logger.error({ err: error, task: task.name }, text));
       },

@@ -57,7 +57,7 @@ export function openReading(context: Context, { cursors, usage, shared }: Readin
     registry,
     now,
     limits: config,
-    onEnded: metrics.tailEnded,
+    onEnded: metrics.tailsEnded.inc,
     onFailure: (error, endpoint) => logger.warn({ err: error, endpoint }, 'a live tail could not be read'),
   });
   return { cache, cached, warmer, tails, runCounted, runDraft };
@@ -88,7 +88,7 @@ function countUsage(run: Run, usage: Usage): Run {
 function countByEndpoint(run: Run, { metrics }: Context): Run {
   return async (question, options) => {
     const { name } = question.endpoint;
-    metrics.queryStarted(name);
+    metrics.queries.inc(name);
     const answer = await run(question, options);
     metrics.queryDone(name, answer.engineMs / 1000);
     return answer;
@@ -133,7 +133,7 @@ export async function openReplicas({ config, metrics, logger, now, secret, opene
       );
     },
     onFailure(error, isRejected) {
-      metrics.redisFailed();
+      metrics.redisFailures.inc();
       if (isRejected) throttleFailure(() => logger.warn({ err: error }, 'Redis rejected a command'));
     },
   });
@@ -143,10 +143,10 @@ export async function openReplicas({ config, metrics, logger, now, secret, opene
     secret,
     now,
     queryTimeoutMs: config.queryTimeoutMs,
-    onLookup: metrics.sharedLookup,
+    onLookup: metrics.lookups.inc,
     store: JSON.stringify([database, cluster]),
     onRejected() {
-      metrics.sharedRejected();
+      metrics.sharedRejected.inc();
       throttleRejected(() => logger.warn('an answer in Redis was not written by a replica: ignored'));
     },
   });

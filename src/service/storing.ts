@@ -3,8 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isManaged } from '../definitions/source.ts';
 import { createRollupBuilder } from '../engine/mutations.ts';
 import { createIngest, type Ingest } from '../ingest/receive.ts';
-import { createProjectWarning, type RejectedLog } from '../ingest/rejected.ts';
+import type { RejectedLog } from '../ingest/rejected.ts';
 import type { Usage } from '../ingest/usage/usage.ts';
+import { createThrottle } from '../lib/task.ts';
 import { createDeletions, type Deletions, FOLLOW_EVERY_MS } from '../maintenance/deletions.ts';
 import { createKeepProjects, createRetention, type Retention } from '../maintenance/retention.ts';
 import type { Context } from './context.ts';
@@ -33,10 +34,8 @@ export async function openStoring(
   { usage, rejectedEvents }: { readonly usage: Usage; readonly rejectedEvents: RejectedLog },
 ) {
   const { config, core, metrics, storing, logger, now, opened } = context;
-  const warnOfProjects = createProjectWarning({
-    now,
-    warn: (events) => logger.warn({ events }, WITHOUT_PROJECT),
-  });
+  const withoutProject = new Map<string, number>();
+  const throttle = createThrottle(now);
   const retention = await startRetention(context); // first: it knows which time is certain
   const ingest = createIngest({
     engine: core.engine,
@@ -50,11 +49,16 @@ export async function openStoring(
       storing.committed(error);
       if (error !== undefined) logger.error({ err: error, source, rows }, 'events could not be stored');
     },
-    onOverload: metrics.overloaded,
+    onOverload: metrics.overloads.inc,
     onRejected: rejectedEvents.add,
     onCounted(source, counts) {
       metrics.received(source, counts);
-      if (counts.withoutProject > 0) warnOfProjects(source, counts.withoutProject);
+      if (counts.withoutProject === 0) return;
+      withoutProject.set(source, counts.withoutProject + (withoutProject.get(source) ?? 0));
+      throttle(() => {
+        logger.warn({ events: Object.fromEntries(withoutProject) }, WITHOUT_PROJECT);
+        withoutProject.clear();
+      });
     },
   });
   opened.defer(ingest.close);
@@ -73,7 +77,7 @@ async function startRetention(context: Context): Promise<Retention> {
     storeBytesMax: config.storeBytesMax,
     makeRoom: reserve.free,
     onDropped({ table, day, rows, bytes, reason }) {
-      metrics.dayDropped(reason);
+      metrics.daysDropped.inc(reason);
       logger.info({ table, day, rows, bytes, reason }, 'a day of events was dropped');
     },
     onStopped(reason) {

@@ -1,4 +1,4 @@
-import type { CacheStore } from '../cache/store.ts';
+import type { CacheOutcome, CacheStore } from '../cache/store.ts';
 import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { StoreSizes, TableState } from '../engine/store-state.ts';
@@ -9,7 +9,7 @@ import type { EventCounts } from '../ingest/rejected.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import type { Retention } from '../maintenance/retention.ts';
 import { createMetricRegistry, type LabelValues, type MetricRegistry } from './prometheus.ts';
-import { type Counter, createRecorder } from './series.ts';
+import type { Counter } from './series.ts';
 
 /** A counter: name, help, labels, and the values of its only label that are known at the start. */
 type Definition = readonly [name: string, help: string, labels: readonly string[], known?: readonly string[]];
@@ -102,9 +102,7 @@ function createCounters({ counter }: MetricRegistry): Counters {
   return Object.fromEntries(created) as Counters; // one for each entry, with its labels
 }
 
-/**
- * The counts of the service. Members that end in `Counts` or `Durations` are read by the overview, the others record.
- */
+/** The counts of the service: `Metrics` has each counter by its name in `COUNTERS`. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** @param now ms since the epoch */
@@ -113,75 +111,56 @@ export function createMetrics(now: () => number) {
   const counters = createCounters(registry);
   let connections = 0;
   registry.gauge('tailrace_connections_open', 'Open connections.', () => connections);
-  return {
-    registry,
-    /** Returns all metrics in Prometheus' text format. */
-    render: registry.render,
-    ...createRequestMetrics(registry, counters, now),
-    rateLimited: counters.rateLimited.inc,
-    /** Counts a request whose rate only this replica knew: Redis was unavailable. */
-    rateHeldLocally: counters.rateHeldLocally.inc,
-    connectionOpened() {
-      connections++;
-    },
-    connectionClosed() {
-      connections--;
-    },
-    connectionDropped: counters.connectionsDropped.inc,
-    tailEnded: counters.tailsEnded.inc,
-    queryStarted: counters.queries.inc,
-    refreshed: (endpoint: string, failed: boolean) =>
-      counters.refreshes.inc(endpoint, failed ? 'failed' : 'done'),
-    redisFailed: counters.redisFailures.inc,
-    sharedLookup: counters.lookups.inc,
-    sharedRejected: counters.sharedRejected.inc,
-    storedCounts: counters.stored,
-    withoutProjectCounts: counters.withoutProject,
-    committed(source: string, rows: number, failed: boolean) {
-      counters.commits.inc(source, failed ? 'failed' : 'done');
-      if (!failed) counters.stored.at(source).add(rows);
-    },
-    overloaded: counters.overloads.inc,
-    /** Counts what became of the events of a request; `committed` counts those that are stored. */
-    received(source: string, counts: Readonly<EventCounts>) {
-      for (const name of ['rejected', 'withoutProject', 'repaired'] as const)
-        if (counts[name] > 0) counters[name].at(source).add(counts[name]);
-      for (const rule of FILTER_RULES)
-        if (counts[rule] > 0) counters.filtered.at(source, rule).add(counts[rule]);
-    },
-    dayDropped: counters.daysDropped.inc,
-    /** Creates the series of a task: Prometheus sees only increases of series that it knows. */
-    taskStarted: (task: string) => void counters.taskFailures.at(task),
-    taskFailed: counters.taskFailures.inc,
-  };
-}
-
-/** The metrics of requests and queries. */
-function createRequestMetrics({ histogram }: MetricRegistry, counters: Counters, now: () => number) {
-  const requestDurations = histogram(
+  const requestDurations = registry.histogram(
     'tailrace_http_request_seconds',
     'Time from request to response, by route and endpoint.',
     ['route', 'endpoint'],
   );
-  const queryDurations = histogram(
+  const queryDurations = registry.histogram(
     'tailrace_engine_query_seconds',
     'Time of a query in the engine, by endpoint.',
     ['endpoint'],
   );
   const lastFailures = new Map<string, { readonly code: string; readonly atMs: number }>();
   return {
-    requestCounts: counters.requests,
+    registry,
+    ...counters,
     requestDurations,
-    answerCounts: counters.answers,
-    failureCounts: counters.failures,
-    rowCounts: counters.rows,
-    ...createRecorder({ ...counters, requestDurations, queryDurations }),
+    connectionOpened() {
+      connections++;
+    },
+    connectionClosed() {
+      connections--;
+    },
+    /** @param endpoint empty on other routes, and if the request failed before its endpoint was known */
+    request(end: { route: string; endpoint: string; status: number; seconds: number }) {
+      counters.requests.inc(end.route, end.endpoint, String(end.status));
+      requestDurations.at(end.route, end.endpoint).observe(end.seconds);
+    },
+    served(endpoint: string, outcome: CacheOutcome, rows: number) {
+      counters.answers.inc(endpoint, outcome);
+      counters.rows.at(endpoint).value += rows;
+    },
     failed(endpoint: string, code: string) {
       counters.failures.inc(endpoint, code);
       lastFailures.set(endpoint, { code, atMs: now() });
     },
     /** Only for the overview: Prometheus has no such type. */
     findLastFailure: (endpoint: string) => lastFailures.get(endpoint),
+    queryDone: (endpoint: string, seconds: number) => queryDurations.at(endpoint).observe(seconds),
+    refreshed: (endpoint: string, failed: boolean) =>
+      counters.refreshes.inc(endpoint, failed ? 'failed' : 'done'),
+    committed(source: string, rows: number, failed: boolean) {
+      counters.commits.inc(source, failed ? 'failed' : 'done');
+      if (!failed) counters.stored.at(source).value += rows;
+    },
+    /** Counts what became of the events of a request; `committed` counts those that are stored. */
+    received(source: string, counts: Readonly<EventCounts>) {
+      for (const name of ['rejected', 'withoutProject', 'repaired'] as const)
+        if (counts[name] > 0) counters[name].at(source).value += counts[name];
+      for (const rule of FILTER_RULES)
+        if (counts[rule] > 0) counters.filtered.at(source, rule).value += counts[rule];
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
+  type Count,
   type Counter,
-  createCounter,
   createDurations,
   createSeries,
   type Durations,
@@ -56,11 +56,11 @@ export function createMetricRegistry() {
       help: string,
       labelNames: Names,
     ): Counter<LabelValues<Names>> {
-      const counter = createCounter<LabelValues<Names>>();
+      const series = createSeries<LabelValues<Names>, Count>(() => ({ value: 0 }));
       const read = () =>
-        counter.all.map(([values, { value }]) => ({ labels: toLabels(labelNames, values), value }));
+        series.all.map(([values, { value }]) => ({ labels: toLabels(labelNames, values), value }));
       expose({ name, help, type: 'counter', read });
-      return counter;
+      return { ...series, inc: (...values) => void series.at(...values).value++ };
     },
     histogram<const Names extends readonly string[]>(
       name: string,

@@ -1,11 +1,6 @@
-import type { CacheOutcome } from '../cache/store.ts';
-
 /** One item for each combination of label values, such as a count. Values are in the order of the metric's label names. */
 export interface Series<Values extends readonly string[], Item> {
-  /**
-   * Returns the item of these values, created on first use. A lookup costs more than a count: on the hot path, keep the
-   * item.
-   */
+  /** Returns the item of these values, created on first use. */
   at(...values: Values): Item;
   find(...values: Values): Item | undefined;
   /** Lists items in the order of their first use. */
@@ -19,101 +14,46 @@ export interface Counter<Values extends readonly string[]> extends Series<Values
 }
 
 export interface Count {
-  readonly value: number;
-  /** Adds 1. */
-  inc(): void;
-  add(count: number): void;
+  value: number;
 }
 
-export function createCounter<Values extends readonly string[]>(): Counter<Values> {
-  const series = createSeries<Values, Count>(createCount);
-  return { ...series, inc: (...values) => series.at(...values).inc() };
+/** The items of all series whose values begin alike. */
+interface Branch<Item> {
+  readonly next: Map<string, Branch<Item>>;
+  item?: Item;
 }
 
-function createCount(): Count {
-  let value = 0;
-  return {
-    get value() {
-      return value;
-    },
-    inc() {
-      value++;
-    },
-    add(count) {
-      value += count;
-    },
-  };
-}
-
+/** Creates series. Their items are found value by value, since building a key of them would cost more than a count. */
 export function createSeries<Values extends readonly string[], Item>(
   createItem: () => Item,
 ): Series<Values, Item> {
   const all: [Values, Item][] = [];
-  const items = new Map<string, Item>();
+  const root: Branch<Item> = { next: new Map() };
   return {
     all,
-    find: (...values) => items.get(JSON.stringify(values)),
+    find(...values) {
+      let branch: Branch<Item> | undefined = root;
+      for (const value of values) branch = branch?.next.get(value);
+      return branch?.item;
+    },
     at(...values) {
-      const key = JSON.stringify(values);
-      const known = items.get(key);
-      if (known !== undefined) return known;
+      let branch = root;
+      for (let at = 0; at < values.length; at++) branch = growBranch(branch, values[at] ?? '');
+      if (branch.item !== undefined) return branch.item;
       const item = createItem();
-      items.set(key, item);
+      branch.item = item;
       all.push([values, item]);
       return item;
     },
   };
 }
 
-/** The series of requests, their answers and queries. */
-interface RequestSeries {
-  readonly requests: Counter<readonly [route: string, endpoint: string, status: string]>;
-  readonly requestDurations: Series<readonly [route: string, endpoint: string], Durations>;
-  readonly answers: Counter<readonly [endpoint: string, cache: string]>;
-  readonly rows: Counter<readonly [endpoint: string]>;
-  readonly queryDurations: Series<readonly [endpoint: string], Durations>;
-}
-
-/** Counts requests, answers and queries. The hot path: it finds its series without building keys from labels. */
-export function createRecorder(series: RequestSeries) {
-  const { requests, requestDurations, answers, rows, queryDurations } = series;
-  const ofRequests = memoize((route: string) =>
-    memoize((endpoint: string) => ({
-      countOf: memoize((status: number) => requests.at(route, endpoint, String(status))),
-      durations: requestDurations.at(route, endpoint),
-    })),
-  );
-  const ofAnswers = memoize((endpoint: string) => ({
-    countOf: memoize((outcome: CacheOutcome) => answers.at(endpoint, outcome)),
-    rows: rows.at(endpoint),
-  }));
-  const ofQueries = memoize((endpoint: string) => queryDurations.at(endpoint));
-  return {
-    /** @param endpoint empty on other routes, and if the request failed before its endpoint was known */
-    request(end: { route: string; endpoint: string; status: number; seconds: number }) {
-      const { countOf, durations } = ofRequests(end.route)(end.endpoint);
-      countOf(end.status).inc();
-      durations.observe(end.seconds);
-    },
-    served(endpoint: string, outcome: CacheOutcome, count: number) {
-      const known = ofAnswers(endpoint);
-      known.countOf(outcome).inc();
-      known.rows.add(count);
-    },
-    queryDone: (endpoint: string, seconds: number) => ofQueries(endpoint).observe(seconds),
-  };
-}
-
-/** Calls `create` once for each key, and keeps the result. The number of routes, endpoints and statuses is bounded. */
-function memoize<Key, Value extends NonNullable<unknown>>(create: (key: Key) => Value): (key: Key) => Value {
-  const created = new Map<Key, Value>();
-  return (key) => {
-    const known = created.get(key);
-    if (known !== undefined) return known;
-    const value = create(key);
-    created.set(key, value);
-    return value;
-  };
+function growBranch<Item>({ next }: Branch<Item>, value: string): Branch<Item> {
+  const known = next.get(value);
+  if (known !== undefined) return known;
+  const grown = { next: new Map() };
+  next.set(value, grown);
+  return grown;
 }
 
 /** Durations in buckets. */

@@ -1,4 +1,5 @@
 import type { CacheOutcome } from '../cache/store.ts';
+import { isoTime } from '../lib/instant.ts';
 import type { Metrics } from './metrics.ts';
 import { addIncreases, type BucketCounts, type Count, type Durations, findQuantile } from './series.ts';
 
@@ -35,8 +36,8 @@ export function createTraffic(metrics: Metrics, now: () => number) {
   let kept = [last];
 
   function take(): Sample {
-    const { requestCounts, failureCounts, answerCounts, rowCounts, storedCounts, requestDurations } = metrics;
-    const counters = [requestCounts, failureCounts, answerCounts, rowCounts, storedCounts];
+    const { requests, failures, answers, rows, stored, requestDurations } = metrics;
+    const counters = [requests, failures, answers, rows, stored];
     const atMs = now();
     return {
       atMs,
@@ -73,10 +74,10 @@ function describeTraffic(metrics: Metrics, kept: readonly Sample[], latest: Samp
   return {
     windowSeconds: Math.round((latest.atMs - hour.from.atMs) / 1000),
     ofEndpoint(name: string, isCached: boolean) {
-      const requests = metrics.requestCounts.all.filter(([[, endpoint]]) => endpoint === name);
+      const requests = metrics.requests.all.filter(([[, endpoint]]) => endpoint === name);
       const durations = metrics.requestDurations.all.filter(([[, endpoint]]) => endpoint === name);
-      const failures = metrics.failureCounts.all.filter(([[endpoint]]) => endpoint === name);
-      const answers = metrics.answerCounts.all.filter(([[endpoint]]) => endpoint === name);
+      const failures = metrics.failures.all.filter(([[endpoint]]) => endpoint === name);
+      const answers = metrics.answers.all.filter(([[endpoint]]) => endpoint === name);
       const hits = answers.filter(([[, outcome]]) => HITS.has(outcome));
       const answered = sumIncreases(answers, hour);
       const failure = metrics.findLastFailure(name);
@@ -95,16 +96,16 @@ function describeTraffic(metrics: Metrics, kept: readonly Sample[], latest: Samp
             .filter(([, count]) => count > 0),
         ),
         hit_ratio: isCached && answered > 0 ? sumIncreases(hits, hour) / answered : null,
-        rows: increase(metrics.rowCounts.find(name), hour),
-        last_failure: failure === undefined ? null : { code: failure.code, at: toTime(failure.atMs) },
-        minutes: minutes.map((span) => ({ at: toTime(span.from.atMs), ...describe(span) })),
+        rows: increase(metrics.rows.find(name), hour),
+        last_failure: failure === undefined ? null : { code: failure.code, at: isoTime(failure.atMs) },
+        minutes: minutes.map((span) => ({ at: isoTime(span.from.atMs), ...describe(span) })),
       };
     },
     ofSource(name: string) {
-      const stored = metrics.storedCounts.find(name);
+      const stored = metrics.stored.find(name);
       return {
         events_per_second: round(increase(stored, minute) / minuteSeconds),
-        without_project: metrics.withoutProjectCounts.find(name)?.value ?? 0,
+        without_project: metrics.withoutProject.find(name)?.value ?? 0,
         minutes: minutes.map((span) => increase(stored, span)),
       };
     },
@@ -140,8 +141,4 @@ function round(value: number): number {
 /** Rounds to as many digits as a percentile is exact to. */
 function toMs(seconds: number | undefined): number | null {
   return seconds === undefined ? null : Number((seconds * 1000).toPrecision(3));
-}
-
-function toTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

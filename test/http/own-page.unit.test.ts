@@ -9,7 +9,7 @@ const OWN = { host: 'logs.example.com', origin: PUBLIC_URL };
 function find(headers: Readonly<Record<string, string>>, publicUrl: string): string {
   try {
     const sent = { 'x-tailrace-console': '1', 'sec-fetch-site': 'same-origin', ...headers };
-    return findOwnPage({ headers: sent }, publicUrl).session.name;
+    return findOwnPage({ headers: sent }, publicUrl).session;
   } catch (error) {
     return String(error);
   }

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { dropDuplicates } from '../../src/ingest/json/duplicates.ts';
 import { NOT_JSON, planPaths } from '../../src/ingest/json/grammar.ts';
 import { type JsonLimits, type JsonPlace, MEMBER_SPANS, scanJson } from '../../src/ingest/json/scan.ts';
-import { findValue } from '../../src/ingest/read-event.ts';
+import { findValue } from '../../src/lib/json.ts';
 import { countNames, json, parseByHex, space, string, toHex } from '../support/json-text.ts';
 import { runs } from '../support/property.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explain } from '../../src/people/explain.ts';
+import { explain } from '../../src/people/provider.ts';
 
 const because = (cause: unknown) => explain(new Error('general', { cause: new Error('less so', { cause }) }));
 

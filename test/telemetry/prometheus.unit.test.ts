@@ -11,7 +11,7 @@ test('a counter has a line for each combination of its label values, quoted, in 
   const counter = registry.counter<[a: string, b: string]>('x_total', 'Help.', ['a', 'b']);
   counter.at('start', '');
   counter.inc('1', '2');
-  counter.at('12', '').add(3);
+  counter.at('12', '').value += 3;
   counter.inc('1', '2');
   counter.inc('"\\', '\n');
   expect(await linesOf(registry, 'x_total')).toEqual([

@@ -128,6 +128,6 @@ export async function makePeople({ keyring, addSession, nowMs }: PeopleOptions):
 
 /** What a page of the service sends. */
 function cookieOf(secret: string): TestCaller['headers'] {
-  const cookie = `${SECURE_COOKIES.session.name}=${secret}`;
+  const cookie = `${SECURE_COOKIES.session}=${secret}`;
   return { cookie, origin: 'http://localhost', 'x-tailrace-console': '1' };
 }

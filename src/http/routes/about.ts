@@ -78,7 +78,7 @@ export const aboutRoutes: RouteGroup = {
       },
       handle: async ({ metrics, registry }, request, reply) => {
         reply.header('content-type', PROMETHEUS_TYPE);
-        return await metrics.render(findShown(registry, getCaller(request)));
+        return await metrics.registry.render(findShown(registry, getCaller(request)));
       },
     }),
     defineRoute('GET /openapi.json', 'optional', {

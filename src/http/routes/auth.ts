@@ -98,11 +98,7 @@ async function finishSignIn(
   const { login, session } = cookiesOf(config);
   const { url, headers } = request;
   const search = url.includes('?') ? url.slice(url.indexOf('?')) : '';
-  const finished = await signIn.finish(
-    search,
-    readCookie(headers, login.name),
-    clientOf(request, readAmbient),
-  );
+  const finished = await signIn.finish(search, readCookie(headers, login), clientOf(request, readAmbient));
   reply.header('set-cookie', writeCookie(login, '', 0));
   if (typeof finished === 'string') return reply.redirect(pageOf(finished), 303);
   reply.header('set-cookie', writeCookie(session, finished.secret, SESSION_MS_MAX / 1000));

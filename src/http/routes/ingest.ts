@@ -168,7 +168,8 @@ function answerOtlp(
 
 /**
  * The protocols of log senders besides Logflare's and OTLP, in the order of docs/ingest.md. A new one is a file of
- * ingest/protocols/, a line in this table, its formats in wire-events.ts, and its name in definitions/accepts.ts.
+ * ingest/protocols/, a line in this table, its formats in wire-events.ts, its name in definitions/accepts.ts, and what
+ * scripts/docs/protocols.ts says about it.
  */
 export const PROTOCOLS: Readonly<Record<ProtocolName, Protocol>> = { loki, elasticsearch };
 

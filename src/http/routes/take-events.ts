@@ -41,14 +41,14 @@ export type EventRequest = FastifyRequest<{
  */
 export function addBodyParser(
   app: FastifyInstance,
-  { config, backpressure }: Pick<AppParts, 'config' | 'backpressure'>,
+  { config, admitEvents }: Pick<AppParts, 'config' | 'admitEvents'>,
 ): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: FastifyRequest['raw']) => {
     const { 'content-encoding': encoding, 'content-length': length = Number.NaN } = request.headers;
     const body = findBody(request);
     const isOwn = encoding !== undefined && encoding.trim().toLowerCase() === body?.ownEncoding;
-    const check = body && (() => backpressure.check(getCaller(request).keyId, Number(length) || 0));
+    const check = body && (() => admitEvents(getCaller(request).keyId, Number(length) || 0));
     const head = { encoding: isOwn ? undefined : encoding, length: Number(length), check };
     const bytes = await readBody(payload, head, config);
     return body === undefined ? undefined : ({ bytes, format: body.format } satisfies RawBody);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { EventFilter, Redaction } from '../../definitions/accepts.ts';
 import type { Source } from '../../definitions/source.ts';
 import { readYamlFile, type YamlPath } from '../../definitions/yaml-file.ts';
@@ -56,7 +57,10 @@ export function isSlowFilter({ filter }: Pick<Source, 'filter'>): boolean {
 }
 
 function createFilter(source: Source, { drop, redact }: EventFilter): Filter {
-  const dropped = drop.map((search) => createSearchMatch(search, source));
+  const dropped = drop.map((search): Match => {
+    const tree = parseSearch(search, CLAUSES_MAX);
+    return tree === undefined ? () => true : createMatch(tree, source);
+  });
   const change = redact.length === 0 ? undefined : createRedact(source, redact);
   return (event, counts) => {
     if (dropped.some((match) => match(event))) {
@@ -67,11 +71,6 @@ function createFilter(source: Source, { drop, redact }: EventFilter): Filter {
     if (changed !== event) counts.redact++;
     return changed;
   };
-}
-
-function createSearchMatch(search: string, source: Source): Match {
-  const tree = parseSearch(search, CLAUSES_MAX);
-  return tree === undefined ? () => true : createMatch(tree, source);
 }
 
 /** Checks the searches, fields and patterns of `drop` and `redact`. */
@@ -186,7 +185,7 @@ function ofField(
   // Either may be the message, the other then an attribute.
   const names = (name: string) => (name === 'message' || name === MESSAGE ? [MESSAGE, 'message'] : [name]);
   const own = paths.flatMap(([first = '', ...rest]) => names(first).map((name) => [name, ...rest]));
-  const isOfMessage = (path: readonly string[]) => messagePaths.some((one) => isSamePath(one, path));
+  const isOfMessage = (path: readonly string[]) => messagePaths.some((one) => isDeepStrictEqual(one, path));
   return (members, event) =>
     own.reduce<readonly Member[]>((before, path) => {
       const found: string[] = [];
@@ -201,14 +200,10 @@ function ofField(
           (rest, one) => replaceMembers(rest, one, (text) => (isMessage(text) ? wanted : text)),
           after,
         );
-      return isOfMessage(path) && found.some(isMessage)
+      return found.some(isMessage) && isOfMessage(path)
         ? replaceMembers(after, [MESSAGE], () => wanted)
         : after;
     }, members);
-}
-
-function isSamePath(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((name, i) => name === b[i]);
 }
 
 /** Replaces the values at a path, in each element of arrays. */

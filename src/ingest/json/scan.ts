@@ -38,20 +38,7 @@ export interface JsonLimits {
 /** Spans of a member. */
 export const MEMBER_SPANS = 4;
 
-export interface JsonScan {
-  readonly kind: 'object' | 'array' | 'scalar';
-  /**
-   * Start and end of the name, quotes included, and of the value of each member of an object; of the elements of an
-   * array: start and end.
-   */
-  readonly spans: readonly number[];
-  /** By slot: the text, number, boolean or null at a path, or the place of an object or array; `undefined` without one. */
-  readonly values: unknown[];
-  /** Whether an object may have two members of one name, see `dropDuplicates`; the values of paths may then be of either. */
-  readonly mayHaveDuplicates: boolean;
-  /** Whether line breaks stand between tokens; valid JSON has them nowhere else. */
-  readonly hasBreaks: boolean;
-}
+export type JsonScan = Readonly<Pick<Walk, 'kind' | 'spans' | 'values' | 'mayHaveDuplicates' | 'hasBreaks'>>;
 
 /** Where an object or array stands in the bytes. */
 export interface JsonPlace {
@@ -69,7 +56,7 @@ const NO_PATHS = planPaths([]);
 
 /** The state of one scan. */
 interface Walk {
-  kind: JsonScan['kind'];
+  kind: 'object' | 'array' | 'scalar';
   readonly bytes: Buffer;
   /** The same as text, if each byte is one character. */
   readonly text: string | undefined;
@@ -83,9 +70,16 @@ interface Walk {
   readonly names: NameHashes | undefined;
   /** The node of the next value. */
   node: PathNode | undefined;
+  /**
+   * Start and end of the name, quotes included, and of the value of each member of an object; of the elements of an
+   * array: start and end.
+   */
   readonly spans: number[];
+  /** By slot: the text, number, boolean or null at a path, or the place of an object or array; `undefined` without one. */
   readonly values: unknown[];
+  /** Whether an object may have two members of one name, see `dropDuplicates`; the values of paths may then be of either. */
   mayHaveDuplicates: boolean;
+  /** Whether line breaks stand between tokens; valid JSON has them nowhere else. */
   hasBreaks: boolean;
 }
 

@@ -40,18 +40,6 @@ const PRODUCT_HEADERS = { 'x-elastic-product': 'Elasticsearch' };
 
 /** Elasticsearch's bulk API. */
 export const elasticsearch: Protocol = {
-  docs: {
-    title: 'Elasticsearch',
-    tested: '@elastic/elasticsearch, pino-elasticsearch, rsyslog (omelasticsearch)',
-    key: '`Authorization: ApiKey`, or the password of `Basic`',
-    timestamp: '`@timestamp`, else `timestamp`',
-    message: '`message`',
-    project: '`project`',
-    metadata: 'the other members of the document',
-    labels: '`index`',
-    answers:
-      '200 with the result of each document, as JSON; an `_id` is the id of its event, and 409 twice in one request',
-  },
   headers: PRODUCT_HEADERS,
   findKey: (request) => findApiKey(request) ?? findBasicKey(request),
   events: {
@@ -121,14 +109,15 @@ export const ELASTICSEARCH_FORMATS = {
 
 /** The action before a document; `update` has a document, too, `delete` has none. */
 interface Action {
-  readonly name: 'create' | 'index' | 'update' | 'delete';
+  /** One of `ACTIONS`. */
+  readonly name: string;
   readonly labels: { readonly index: string };
   /** What the response says of each of its documents, up to the id. */
   readonly echo: string;
   readonly id: string | undefined;
 }
 
-const ACTIONS: readonly string[] = ['create', 'index', 'update', 'delete'] satisfies Action['name'][];
+const ACTIONS = ['create', 'index', 'update', 'delete'];
 
 const REPEATED = 'has the _id of an earlier document of this request, but events do not change';
 
@@ -153,7 +142,7 @@ function* cutBulk(bytes: Buffer, { index = '' }: CutOptions): Generator<WireEven
 function readAction({ number, bytes }: BodyLine, fallback: string): Action {
   const value = tryParse(bytes.toString());
   const [[name = '', about] = [], ...others] = isObject(value) ? Object.entries(value) : [];
-  if (!isAction(name) || others.length > 0 || !isObject(about)) {
+  if (!ACTIONS.includes(name) || others.length > 0 || !isObject(about)) {
     const message =
       `line ${number} of the body is not an action; send {"create":{}} or {"index":{}} and the ` +
       'document on the next line';
@@ -165,10 +154,6 @@ function readAction({ number, bytes }: BodyLine, fallback: string): Action {
     ...{ name, labels: { index }, echo: `{"${name}":{"_index":${JSON.stringify(index)},"_id":` },
     id: typeof id === 'string' || typeof id === 'number' ? String(id) : undefined,
   };
-}
-
-function isAction(name: string): name is Action['name'] {
-  return ACTIONS.includes(name);
 }
 
 function toEvent(

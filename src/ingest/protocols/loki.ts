@@ -29,17 +29,6 @@ const REASONS_SHOWN = 10;
 
 /** Loki's push API. */
 export const loki: Protocol = {
-  docs: {
-    title: 'Loki',
-    tested: 'pino-loki, winston-loki',
-    key: 'password of `Authorization: Basic`',
-    timestamp: 'time of the entry',
-    message: 'line',
-    project: 'label `project`, else the header `X-Scope-OrgID`',
-    metadata: 'labels and structured metadata',
-    labels: 'any label',
-    answers: '204; 400 if some are rejected',
-  },
   projectHeader: 'x-scope-orgid',
   findKey: findBasicKey,
   events: {

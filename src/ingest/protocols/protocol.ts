@@ -51,26 +51,8 @@ export interface InfoRoute extends ProtocolRoute {
   reply(request: ProtocolRequest): ProtocolReply;
 }
 
-/** What docs/ingest.md says about a protocol. */
-export interface ProtocolDocs {
-  readonly title: string;
-  /** Senders that the tests run. */
-  readonly tested: string;
-  /** How senders send the key, besides `X-API-KEY` and `Authorization: Bearer`. */
-  readonly key: string;
-  readonly timestamp: string;
-  readonly message: string;
-  readonly project: string;
-  readonly metadata: string;
-  /** Labels that `accepts` may name. */
-  readonly labels: string;
-  /** The responses if all events are stored, and if some are rejected. */
-  readonly answers: string;
-}
-
 /** A protocol that log senders speak; see http/routes/ingest.ts. */
 export interface Protocol {
-  readonly docs: ProtocolDocs;
   readonly events: EventRoute;
   readonly info: readonly InfoRoute[];
   /** The header that names the project of events, in lower case; `x-project` counts first. */

@@ -87,13 +87,8 @@ export interface AlertWrite {
 }
 
 /** Returns the statements that write an evaluation, for one transaction. */
-export function toStatements({
-  alert,
-  state,
-  point,
-  ...written
-}: Omit<AlertWrite, 'fence' | 'isDurable'>): Statement[] {
-  const { history, messages, atMs } = written;
+export function toStatements(written: Omit<AlertWrite, 'fence' | 'isDurable'>): Statement[] {
+  const { alert, state, point, history, messages, atMs } = written;
   const gone = ['states', 'points'].map((table) => ({
     text: `DELETE FROM tailrace_alert_${table} WHERE alert = $1`,
     values: [alert],

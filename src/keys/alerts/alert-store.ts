@@ -209,11 +209,13 @@ const COPIED = [
 // Rows of one statement, which has at most eight values of each.
 const BATCH = 100;
 
+type Stored = Readonly<Record<string, string | number>>;
+
 function createCopies(run: ControlDatabase['run']) {
   /** Rows as they are stored, after a key and in the order of keys; for `copyFrom`. */
-  function readRows([table, key]: (typeof COPIED)[number], after: string): Promise<Row[]> {
+  function readRows([table, key]: (typeof COPIED)[number], after: string): Promise<Stored[]> {
     const text = `SELECT * FROM tailrace_alert_${table} WHERE ${key} > $1 ORDER BY ${key} LIMIT ${BATCH}`;
-    return run({ text, values: [after] });
+    return run({ text, values: [after] }) as Promise<Stored[]>; // the columns are texts and numbers
   }
 
   return {
@@ -225,20 +227,11 @@ function createCopies(run: ControlDatabase['run']) {
         const [table, key] = copied;
         const rest = `ON CONFLICT (${key}) DO NOTHING RETURNING ${key}`;
         for (let rows = await other.readRows(copied, ''); rows.length > 0; ) {
-          count += (await run(insert(`tailrace_alert_${table}`, rows.map(toValues), rest))).length;
+          count += (await run(insert(`tailrace_alert_${table}`, rows, rest))).length;
           rows = await other.readRows(copied, String(rows.at(-1)?.[key]));
         }
       }
       return count;
     },
   };
-}
-
-/** PostgreSQL returns large integers as texts. */
-function toValues(row: Row): Record<string, string | number> {
-  const values = Object.entries(row).map(([column, value]) => [
-    column,
-    typeof value === 'number' ? value : String(value),
-  ]);
-  return Object.fromEntries(values);
 }

@@ -10,8 +10,8 @@ import { ROUTES } from '../../../src/http/routes/index.ts';
 import { mergeParameters } from '../../../src/http/routes/query.ts';
 import type { BodyFormat } from '../../../src/ingest/body-format.ts';
 import { decodeBatch } from '../../../src/ingest/decode-batch.ts';
+import { DECODER_LIMITS } from '../../../src/ingest/decoder.ts';
 import { parseLabels } from '../../../src/ingest/protocols/loki-labels.ts';
-import { INLINE_BYTES_MAX, INLINE_MARKS_MAX } from '../../../src/ingest/receive.ts';
 import { countMarks } from '../../../src/ingest/wire-events.ts';
 import { protobufField } from '../../protobuf-field.ts';
 import { distinct, nest, type Parser, refusing, split } from '../parser.ts';
@@ -65,10 +65,12 @@ function eventBody(
 ): Parser {
   return {
     ...parser,
-    charsMax: INLINE_BYTES_MAX,
+    charsMax: DECODER_LIMITS.inlineBytesMax,
     parse: (text) => {
       const bytes = encode(Buffer.from(text, 'latin1'));
-      return countMarks(bytes, format) > INLINE_MARKS_MAX ? undefined : decodeBody(format, bytes);
+      return countMarks(bytes, format) > DECODER_LIMITS.inlineMarksMax
+        ? undefined
+        : decodeBody(format, bytes);
     },
   };
 }
@@ -194,7 +196,7 @@ export const BODY_PARSERS: Readonly<Record<string, Parser>> = {
   ...Object.fromEntries(checkedBodies()),
   ...Object.fromEntries(Object.entries(EVENT_PARSERS).map(([name, parser]) => [`events: ${name}`, parser])),
   'the labels of Loki': {
-    charsMax: INLINE_BYTES_MAX,
+    charsMax: DECODER_LIMITS.inlineBytesMax,
     tokens: split('a="b",¦a¦=¦"¦\\"¦\\¦,¦ ¦{¦}¦`¦a=`b`,¦\\x41¦a:¦\n'),
     frame: ['{', 'a="b"}'],
     parse: (text) => refusing(() => parseLabels(text)),
