@@ -103,7 +103,7 @@ const atPath = (isScalar: boolean): BigQueryFunction => ({
     const { text } = path === undefined ? { text: '$' } : context.translate(path);
     if (text === undefined) throw reject(`has no path in quotes, such as '$.status', where one belongs`);
     const { sql, json } = valueAt(value, readJsonPath(text), context);
-    return { type: 'string', sql: isScalar && json !== undefined ? json.text : sql };
+    return { type: 'string', sql: isScalar && json !== undefined ? json('string') : sql };
   },
 });
 
@@ -129,7 +129,7 @@ function valueAt(expression: Expression, steps: readonly Step[], { scope, transl
   }
   const value = translate(expression);
   const { json } = value;
-  const text = json === undefined ? as(value, 'string') : `coalesce(${json.text}, ${value.sql})`;
+  const text = json === undefined ? as(value, 'string') : `coalesce(${json('string')}, ${value.sql})`;
   return jsonValue(firstOf([writeSteps(`ifNull(${text}, '')`, steps)]));
 }
 

@@ -5,9 +5,8 @@ import { as, compare } from './value.ts';
 
 /** What FROM needs of the SELECT around it. */
 export interface FromContext {
-  /** A name for a relation that no other has. */
-  readonly nextAlias: () => string;
-  readonly createRelation: (name: string, alias: string, source: Source) => Relation;
+  /** A relation that no other SELECT has. */
+  readonly relate: (name: string, source: Source) => Relation;
   /** The view or WITH member of a name; `undefined` if there is none. */
   readonly findSource: (name: string) => Source | undefined;
   readonly known: () => readonly string[];
@@ -48,7 +47,7 @@ export function translateFrom(items: readonly FromItem[], context: FromContext):
     requireUnused(name, scope, item);
     // A record that is read before any table is rejected, so the first relation is that of the first item.
     const join = relations.length === 0 ? undefined : item.join;
-    const relation = context.createRelation(name, context.nextAlias(), source);
+    const relation = context.relate(name, source);
     relations.push(relation);
     if (join === 'LEFT JOIN') relation.setOptional();
     const condition = readCondition(item, { scope, shared }, context);

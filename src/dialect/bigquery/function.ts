@@ -8,8 +8,11 @@ import {
   isJson,
   isTime,
   nameOf,
+  type PlainType,
+  readBool,
   roundAway,
   roundToInteger,
+  type TimeType,
   type Type,
   type Value,
 } from './value.ts';
@@ -69,9 +72,7 @@ const NUMBER_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
 };
 
 /** The types of CAST, by every name that they have. */
-const TYPES: Readonly<
-  Record<string, 'string' | 'int64' | 'float64' | 'bool' | 'timestamp' | 'datetime' | 'date'>
-> = {
+const TYPES: Readonly<Record<string, PlainType>> = {
   string: 'string',
   int64: 'int64',
   integer: 'int64',
@@ -102,10 +103,7 @@ export function cast(value: Value, name: string, isSafe: boolean): Value {
 const PLAIN: Readonly<Record<string, (sql: string, suffix: '' | 'OrNull') => string>> = {
   'string int64': (sql, suffix) => `toInt64${suffix}(${sql})`,
   'string float64': (sql, suffix) => `toFloat64${suffix}(${sql})`,
-  'string bool': (sql, suffix) => {
-    const other = suffix === '' ? `toBool(toInt64(${sql}))` : 'NULL';
-    return `multiIf(lower(${sql}) = 'true', true, lower(${sql}) = 'false', false, ${other})`;
-  },
+  'string bool': (sql, suffix) => readBool(sql, suffix === '' ? `toBool(toInt64(${sql}))` : 'NULL'),
   'int64 float64': (sql) => `toFloat64(${sql})`,
   'int64 bool': (sql) => `(${sql} != 0)`,
   'float64 int64': roundToInteger,
@@ -139,7 +137,7 @@ export function formatTime(time: string, separator: 'T' | ' '): string {
 
 const ISO = `'^\\\\s*\\\\d{4}-\\\\d{1,2}-\\\\d{1,2}'`;
 
-function toTime(value: Value, type: 'timestamp' | 'datetime' | 'date', isSafe: boolean): Value {
+function toTime(value: Value, type: TimeType, isSafe: boolean): Value {
   const { sql, text } = value;
   if (isTime(value)) {
     if (type === 'date') return { type, sql: `toDate(${sql})` };

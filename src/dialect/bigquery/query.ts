@@ -7,7 +7,14 @@ import {
   reject,
   type SelectTree,
 } from './parse/tree.ts';
-import type { DialectView, Relation, Source } from './relation.ts';
+import {
+  createRelation,
+  type DialectView,
+  FLAG,
+  FLAG_LABEL,
+  type Source,
+  type SourceColumn,
+} from './relation.ts';
 import { type Bounds, type ColumnScope, type Context, joinBounds, type TableBounds } from './scope.ts';
 import {
   outputValues,
@@ -30,8 +37,8 @@ export interface QueryOptions {
   readonly views: ReadonlyMap<string, DialectView>;
   /** Microseconds since 1970. */
   readonly now: number;
-  /** What a table, WITH member or SELECT of a FROM is read by. */
-  readonly createRelation: (name: string, alias: string, source: Source) => Relation;
+  /** Whether only typed columns may be read. */
+  readonly isTyped: boolean;
 }
 
 /** Sources that a name in FROM can be, in lower case. */
@@ -66,7 +73,7 @@ export function translateQuery(options: QueryOptions): Query {
     charsLeft: EXPRESSION_CHARS_MAX,
   };
   const views = [...options.views].map(
-    ([name, view]) => [name.toLowerCase(), viewSource(name, view)] as const,
+    ([name, view]) => [name.toLowerCase(), viewSource(name, view, options.isTyped)] as const,
   );
   const { root } = options;
   const { sql, columns } = query(root, new Map(views), state);
@@ -159,7 +166,6 @@ function readable(select: Select, place: Placed): Source {
 }
 
 function contextIn(visible: Visible, state: State): SelectContext {
-  const { createRelation } = state;
   const inner = (tree: QueryTree) => {
     const select = state.inner.get(tree) ?? query(tree, visible, state);
     state.inner.set(tree, select);
@@ -174,9 +180,8 @@ function contextIn(visible: Visible, state: State): SelectContext {
     return { sql: `(${sql})`, type: column.type };
   };
   return {
-    createRelation,
     contextOf: (scope) => createContext(scope, { subquery, state }),
-    nextAlias: () => `t${state.relations++}`,
+    relate: (name, source) => createRelation(name, `t${state.relations++}`, source, state.isTyped),
     findSource: (name) => visible.get(name.toLowerCase()),
     known: () => [...visible.keys()],
     subquery: (tree) => {
@@ -224,9 +229,10 @@ const VIEW_COLUMNS: Readonly<Record<string, Type>> = {
   metadata: 'record',
 };
 
-function viewSource(name: string, view: DialectView): Source {
+function viewSource(name: string, view: DialectView, isTyped: boolean): Source {
   const columns = Object.entries(VIEW_COLUMNS).map(
     ([column, type]) => [column, { name: column, label: column, type }] as const,
   );
-  return { sql: name, columns: new Map(columns), view };
+  const flag = [FLAG_LABEL, { name: FLAG, label: FLAG_LABEL, type: 'bool' }] as const;
+  return { sql: name, columns: new Map<string, SourceColumn>(isTyped ? [...columns, flag] : columns), view };
 }

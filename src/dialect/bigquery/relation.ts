@@ -1,6 +1,14 @@
 import { writeValue } from '../../sql/sql.ts';
 import { reject } from './parse/tree.ts';
-import { jsonValue, type Members, SQL_CHARS_MAX, type Type, type TypedSql, type Value } from './value.ts';
+import {
+  jsonValue,
+  type Members,
+  SQL_CHARS_MAX,
+  type Type,
+  type TypedSql,
+  typedValue,
+  type Value,
+} from './value.ts';
 
 /** A view of the stored query, as callers' SELECTs see it. */
 export interface DialectView {
@@ -21,7 +29,7 @@ export interface DialectView {
 
 export interface DialectColumn {
   readonly name: string;
-  readonly type: 'string' | 'keyword' | 'integer' | 'number' | 'boolean';
+  readonly type: TypedSql['type'];
   /** Member names from the event's root, such as `metadata`, `request`, `method`. */
   readonly path: readonly string[];
 }
@@ -56,13 +64,26 @@ export interface Origin {
 export type Relation = ReturnType<typeof createRelation>;
 
 /**
+ * The column that says whether a row may have a value beside its typed columns, in a caller's tree: no caller can write
+ * it.
+ */
+export const FLAG_LABEL = '\0untyped';
+/** The same in the engine's SQL. */
+export const FLAG = 'p_untyped';
+
+/**
  * Collects the columns, paths and records that a SELECT uses of a source, and writes the subquery that computes just
  * these, each once.
  *
  * A list of several records gives a row for each, a single record or none gives one row.
+ *
+ * @param isTyped reads only typed columns and those of every event, from a view that has them in one SELECT. The flag is
+ *   set for an event that lacks one of these: what the event has there, and whether it is a list, is in its metadata.
+ *   Then anything else throws NotUnderstood
  */
-export function createRelation(name: string, alias: string, source: Source) {
+export function createRelation(name: string, alias: string, source: Source, isTyped: boolean) {
   const inner = `${alias}s`; // of what the subquery reads; names like those of functions have to be qualified
+  const { view } = source;
   const columns = new Map<string, string>(); // by name in the subquery
   const forms = new Map<string, string>(); // computed from these
   const records: UnnestedRecord[] = [];
@@ -77,35 +98,41 @@ export function createRelation(name: string, alias: string, source: Source) {
     list.set(column, sql);
     return `${alias}.${column}`;
   };
+  const addStored = (column: string) => addTo(columns, column, `${inner}.${column}`);
+
+  const readAll = () => {
+    readsAll = true;
+    if (isTyped) throw reject('reads more than typed columns');
+  };
+  if (isTyped && view?.untyped !== undefined && view.hasPlain !== true) readAll();
 
   const relation = {
     name,
     source,
     /** A column that is not JSON. */
-    column(column: SourceColumn): Value {
-      const sql = addTo(columns, column.name, `${inner}.${column.name}`);
-      const { type, members } = column;
-      return { type, sql, members, column: { table: relation, name: column.name } };
+    column({ name: column, type, members }: SourceColumn): Value {
+      return { type, sql: addStored(column), members, column: { table: relation, name: column } };
     },
     origin(column: SourceColumn): Origin {
-      const isMetadata = source.view !== undefined && column.type === 'record';
+      const isMetadata = view !== undefined && column.type === 'record';
       if (isMetadata) return { relation, sql: METADATA, path: [column.name] };
       return { relation, sql: `ifNull(${inner}.${column.name}, '')`, path: undefined };
     },
     /** The record of an UNNEST: each member of the list at these steps, or what else is there. */
     unnest(origin: Origin, steps: readonly Step[], others: readonly Origin[] = []): Origin {
       const path = others.length > 0 ? undefined : extend(origin.path, steps);
-      readsAll ||= !isAboveTyped(source.view, path);
+      if (path === undefined || !view?.columns.some(isBelow(path))) readAll();
       const texts = [origin, ...others].map(({ sql }) => writeSteps(sql, steps));
-      const record = {
-        name: `${alias}e${records.length}`,
-        raw: others.length > 0 ? firstOf(texts) : texts.join(),
-      };
+      const raw = others.length > 0 ? firstOf(texts) : texts.join();
+      const record = { name: `${alias}e${records.length}`, raw, path };
       records.push(record);
       return { relation, sql: record.name, path };
     },
     /** Whether a typed column has what is at these steps, or below them. */
-    isTyped: (origin: Origin, steps: readonly Step[]) => isTypedAt(source.view, extend(origin.path, steps)),
+    isTyped(origin: Origin, steps: readonly Step[]): boolean {
+      const path = extend(origin.path, steps);
+      return path !== undefined && view?.columns.some(isAtOrBelow(path)) === true;
+    },
     /** What is at these steps. @param others read in this order if there is nothing */
     value(origin: Origin, steps: readonly Step[], others: readonly Origin[] = []): Value {
       const key = JSON.stringify([[origin, ...others].map(({ sql }) => sql), ...steps]);
@@ -118,11 +145,12 @@ export function createRelation(name: string, alias: string, source: Source) {
       isOptional = true;
     },
     /** The relation in FROM, up to three SELECTs: a row for each record, the columns, what is computed from these. */
-    write() {
+    write(): string {
+      if (isTyped) columns.set(FLAG, writeFlag());
+      const metadata = `${inner}.${(!readsAll && view?.untyped) || 'metadata'}`;
       const list = writeList({ inner, source, columns, isOptional });
-      const from = records.length === 0 ? SOURCE : writeUnnested(inner, records, list);
+      const from = records.length === 0 || isTyped ? SOURCE : writeUnnested(inner, records, list);
       const select = `SELECT ${list.join(', ') || '1 AS one'} FROM ${from} AS ${inner}`;
-      const metadata = `${inner}.${(!readsAll && source.view?.untyped) || 'metadata'}`;
       // The source comes last: its texts may have the characters that stand for others here.
       const read = select.replaceAll(METADATA, metadata).replace(SOURCE, () => source.sql);
       if (forms.size === 0) return `(${read}) AS ${alias}`;
@@ -134,15 +162,28 @@ export function createRelation(name: string, alias: string, source: Source) {
   return relation;
 
   function readValue(origin: Origin, steps: readonly Step[], others: readonly Origin[]): Value {
-    const typed = others.length > 0 ? undefined : findTyped(source.view, extend(origin.path, steps));
-    readsAll ||= typed === undefined;
-    const number = `p${values.size}`;
-    const stored = typed && `${inner}.${typed.name}`;
+    const path = others.length > 0 ? undefined : extend(origin.path, steps);
+    const found =
+      path && view?.columns.find((one) => one.path.length === path.length && isAtOrBelow(path)(one));
+    const typed = found && { sql: addStored(found.name), type: found.type };
+    if (typed === undefined) readAll();
+    if (typed !== undefined && isTyped) return typedValue(typed);
     const json = firstOf([origin, ...others].map(({ sql }) => writeSteps(sql, steps)));
-    const raw = addTo(columns, number, stored === undefined ? json : `if(isNull(${stored}), ${json}, '')`);
-    const column =
-      typed === undefined ? undefined : typedSql(addTo(columns, typed.name, `${inner}.${typed.name}`), typed);
-    return jsonValue(raw, column, (form, sql) => addTo(forms, `${number}_${form}`, sql));
+    const number = `p${values.size}`;
+    const raw = addTo(columns, number, found ? `if(isNull(${inner}.${found.name}), ${json}, '')` : json);
+    return jsonValue(raw, typed, (form, sql) => addTo(forms, `${number}_${form}`, sql));
+  }
+
+  /** A typed column that has a value says that no list is on its path, so each record on it is one. */
+  function writeFlag(): string {
+    const typed = (view?.columns ?? []).filter((column) => columns.has(column.name));
+    for (const { path = [] } of records) {
+      if (typed.some(isBelow(path))) continue;
+      const below = view?.columns.filter(isBelow(path)).slice(0, 1) ?? [];
+      for (const column of below) addStored(column.name);
+      typed.push(...below);
+    }
+    return `(${typed.map((column) => `isNull(${inner}.${column.name})`).join(' OR ') || 'false'})`;
   }
 }
 
@@ -150,6 +191,7 @@ interface UnnestedRecord {
   readonly name: string;
   /** SQL of the JSON text of the record, or of the list. */
   readonly raw: string;
+  readonly path: readonly string[] | undefined;
 }
 
 interface Written {
@@ -184,29 +226,11 @@ function writeUnnested(inner: string, records: readonly UnnestedRecord[], list: 
   return `(SELECT ${[...columns, ...names].join(', ')} FROM ${SOURCE} AS ${inner}${joins.join('')})`;
 }
 
-/** The typed columns of each view by path. */
-const TYPED = new WeakMap<DialectView, ReadonlyMap<string, DialectColumn>>();
+const isAtOrBelow = (record: readonly string[]) => (column: DialectColumn) =>
+  record.every((step, i) => column.path[i] === step);
 
-export function findTyped(
-  view: DialectView | undefined,
-  path: readonly string[] | undefined,
-): DialectColumn | undefined {
-  if (view === undefined || path === undefined) return undefined;
-  const columns = TYPED.get(view) ?? new Map(view.columns.map((column) => [column.path.join('\0'), column]));
-  TYPED.set(view, columns);
-  return columns.get(path.join('\0'));
-}
-
-/** Whether a typed column has what is at a path, or below it. */
-export function isTypedAt(view: DialectView | undefined, path: readonly string[] | undefined): boolean {
-  return findTyped(view, path) !== undefined || isAboveTyped(view, path);
-}
-
-/** Whether `untyped` shows lists at a path. */
-function isAboveTyped(view: DialectView | undefined, path: readonly string[] | undefined): boolean {
-  const start = `${path?.join('\0')}\0`;
-  return view?.columns.some((column) => column.path.join('\0').startsWith(start)) === true;
-}
+const isBelow = (record: readonly string[]) => (column: DialectColumn) =>
+  record.length < column.path.length && isAtOrBelow(record)(column);
 
 // Stands for the column with the metadata until it is known which one is read. No token of SQL looks like it.
 const METADATA = '\u0001';
@@ -215,16 +239,9 @@ const SOURCE = '\u0002';
 // Names of members are literals, and may look like columns.
 const LITERAL = /'(?:[^'\\]|\\.)*'/gs;
 
-export function extend(
-  path: readonly string[] | undefined,
-  steps: readonly Step[],
-): readonly string[] | undefined {
+function extend(path: readonly string[] | undefined, steps: readonly Step[]): readonly string[] | undefined {
   const names = steps.filter((step) => typeof step === 'string');
   return path === undefined || names.length < steps.length ? undefined : [...path, ...names];
-}
-
-export function typedSql(sql: string, { type }: DialectColumn): TypedSql {
-  return { sql, type: type === 'keyword' ? 'string' : type };
 }
 
 /** A step into JSON: a member of an object, or of a list, from 0. */

@@ -11,7 +11,7 @@ import {
   shorten,
   type Tail,
 } from './parse/tree.ts';
-import { createRelation, type Source } from './relation.ts';
+import type { Source } from './relation.ts';
 import { type ColumnScope, type Context, findBounds, readColumn, type TableBounds } from './scope.ts';
 import { as, groupedValue, isJson, type Members, type Type, type Value } from './value.ts';
 
@@ -60,7 +60,7 @@ export function translateSelect(tree: SelectTree, context: SelectContext, tail: 
   const group =
     keys.length === 0
       ? ''
-      : ` GROUP BY ${[...new Set(keys.map(({ sql, json }) => json?.text ?? notPlace(sql)))].join(', ')}`;
+      : ` GROUP BY ${[...new Set(keys.map(({ sql, json }) => json?.('string') ?? notPlace(sql)))].join(', ')}`;
   const groupCondition = having === undefined ? '' : ` HAVING ${translateCondition(having, named)}`;
   const ownTail = tail !== undefined && !isDistinct ? writeTail(tail, values, named) : '';
   const list = values.map(({ sql }, i) => `${sql} AS c${i}`).join(', ');
@@ -80,9 +80,9 @@ function translateCondition(condition: Expression, context: Context): string {
 }
 
 /** A SELECT with an ORDER BY and a LIMIT around it, which name its columns only. */
-export function withTail(select: Select, tail: Tail, { contextOf, nextAlias }: SelectContext): Select {
+export function withTail(select: Select, tail: Tail, { contextOf, relate }: SelectContext): Select {
   const { sql, columns } = select;
-  const relation = createRelation('', nextAlias(), toSource({ sql: `(${sql})`, columns }));
+  const relation = relate('', toSource({ sql: `(${sql})`, columns }));
   const values = [...relation.source.columns.values()].map((column) => readColumn(relation, column));
   const items = columns.map(
     ({ label }, i) => ({ label, value: values[i] ?? { type: 'null', sql: 'NULL' } }) as const,
@@ -203,7 +203,7 @@ function writeTerm(
   const way = isDescending ? 'DESC' : 'ASC';
   if (json === undefined) return `${notPlace(sql)} ${way} NULLS ${nulls}`;
   const place = nulls === 'LAST' ? 'ASC' : 'DESC';
-  return `isNull(${sql}) ${place}, isNull(${json.number}) ${way}, ${json.number} ${way}, ${json.text} ${way}`;
+  return `isNull(${sql}) ${place}, isNull(${json('number')}) ${way}, ${json('number')} ${way}, ${json('string')} ${way}`;
 }
 
 /** The engine takes a whole number in ORDER BY or GROUP BY for the place of a column; here it is a value. */

@@ -98,11 +98,11 @@ const aggregate = (write: (value: Value) => Value): BigQueryFunction => ({
 const extreme = (name: 'min' | 'max') =>
   aggregate(({ json, sql, type }) => {
     if (json === undefined) return { type, sql: `${name}OrNull(${sql})` };
-    const order = `tuple(isNull(${json.number}), ifNull(${json.number}, 0), ifNull(${json.text}, ''))`;
+    const order = `tuple(isNull(${json('number')}), ifNull(${json('number')}, 0), ifNull(${json('string')}, ''))`;
     return jsonValue(`ifNull(arg${name === 'min' ? 'Min' : 'Max'}OrNull(${sql}, ${order}), '')`);
   });
 
-const countDistinct = (value: Value) => `uniqExact(${value.json?.text ?? value.sql})`;
+const countDistinct = (value: Value) => `uniqExact(${value.json?.('string') ?? value.sql})`;
 
 /** Every aggregate function besides COUNT, by name in lower case. */
 export const AGGREGATES: Readonly<Record<string, BigQueryFunction>> = {

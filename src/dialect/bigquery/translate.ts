@@ -7,9 +7,9 @@ import { parse } from './parse/query.ts';
 import type { Quotes } from './parse/token.ts';
 import { NotUnderstood, reject } from './parse/tree.ts';
 import { type Query, type QueryOptions, translateQuery } from './query.ts';
-import { createRelation, type DialectView } from './relation.ts';
+import type { DialectView } from './relation.ts';
 import type { Bounds } from './scope.ts';
-import { createTypedRelation, flagUntyped, NotTyped } from './typed.ts';
+import { flagUntyped } from './typed.ts';
 import { SQL_CHARS_MAX, type Type } from './value.ts';
 
 export interface TranslateOptions {
@@ -74,7 +74,7 @@ function translate(sql: string, { views, now, quotes = 'bigquery' }: TranslateOp
   const instant = parseInstant(now);
   if (instant === undefined) throw new RangeError(`${now} is not an instant`);
   const parsed = { root: parse(sql, quotes), views, now: instant };
-  const query = translateQuery({ ...parsed, createRelation });
+  const query = translateQuery({ ...parsed, isTyped: false });
   const columns = query.columns.map(({ label, type }) => ({ name: label, type: outputType(type) }));
   const instants = createInstants();
   const translated = instants.lift(writeQuery(query));
@@ -89,10 +89,7 @@ function translate(sql: string, { views, now, quotes = 'bigquery' }: TranslateOp
 }
 
 /** @param query the whole translation */
-function translateTyped(
-  options: Omit<QueryOptions, 'createRelation'>,
-  { columns }: Query,
-): TypedSelect | undefined {
+function translateTyped(options: Omit<QueryOptions, 'isTyped'>, { columns }: Query): TypedSelect | undefined {
   const labels = new Set(columns.map(({ label }) => label.toLowerCase()));
   let flag = 'untyped';
   while (labels.has(flag)) flag += '_';
@@ -100,11 +97,11 @@ function translateTyped(
   if (root === undefined) return undefined;
   try {
     return {
-      sql: writeQuery(translateQuery({ ...options, root, createRelation: createTypedRelation })),
+      sql: writeQuery(translateQuery({ ...options, root, isTyped: true })),
       flag,
     };
   } catch (error) {
-    if (error instanceof NotTyped || error instanceof NotUnderstood) return undefined; // such as one column too many
+    if (error instanceof NotUnderstood) return undefined; // such as one column too many
     throw error;
   }
 }
