@@ -5,7 +5,7 @@ import { type Expression, type Form, placed, reject } from './parse/tree.ts';
 import { type Context, findName, readFound } from './scope.ts';
 import { translateMember } from './signature.ts';
 import { addInterval, writeExtract } from './time-function.ts';
-import { as, commonOf, compare, instantOf, SQL_CHARS_MAX, type Type, type Value } from './value.ts';
+import { as, commonOf, compare, SQL_CHARS_MAX, type Type, type Value } from './value.ts';
 
 /** Translates an expression. @throws NotUnderstood for what is not understood in it */
 export function translateExpression(expression: Expression, context: Context): Value {
@@ -24,7 +24,6 @@ const FORMS: { readonly [K in Expression['kind']]: (form: Form<K>, context: Cont
   number: ({ digits }) => writeNumber(digits),
   bool: ({ value }) => bool(value ? 'true' : 'false'),
   null: () => ({ type: 'null', sql: 'NULL' }),
-  time: ({ text, type }) => instantOf(text, type),
   name: translateName,
   chain: ({ operator, operands }, { translate }) =>
     bool(`(${operands.map((one) => as(translate(one), 'bool')).join(` ${operator} `)})`),
@@ -38,10 +37,6 @@ const FORMS: { readonly [K in Expression['kind']]: (form: Form<K>, context: Cont
     if (operator === 'NOT') return bool(`(NOT ${as(value, 'bool')})`);
     const type = value.type === 'int64' ? 'int64' : 'float64';
     return { type, sql: operator === '+' ? as(value, type) : `(-${as(value, type)})` };
-  },
-  between({ value, low, high }, { translate }) {
-    const [a, b, c] = [translate(value), translate(low), translate(high)];
-    return bool(`(${compare('>=', a, b)} AND ${compare('<=', a, c)})`);
   },
   in: translateIn,
   is({ value, what, isNot }, { translate }) {

@@ -6,7 +6,7 @@ import { as, compare } from './value.ts';
 /** What FROM needs of the SELECT around it. */
 export interface FromContext {
   /** A relation that no other SELECT has. */
-  readonly relate: (name: string, source: Source) => Relation;
+  readonly relate: (name: string, source: Source, isOptional: boolean) => Relation;
   /** The view or WITH member of a name; `undefined` if there is none. */
   readonly findSource: (name: string) => Source | undefined;
   readonly known: () => readonly string[];
@@ -47,9 +47,8 @@ export function translateFrom(items: readonly FromItem[], context: FromContext):
     requireUnused(name, scope, item);
     // A record that is read before any table is rejected, so the first relation is that of the first item.
     const join = relations.length === 0 ? undefined : item.join;
-    const relation = context.relate(name, source);
+    const relation = context.relate(name, source, join === 'LEFT JOIN');
     relations.push(relation);
-    if (join === 'LEFT JOIN') relation.setOptional();
     const condition = readCondition(item, { scope, shared }, context);
     joins.push(() => `${join === undefined ? '' : ` ${join} `}${relation.write()}${condition}`);
   }
@@ -69,7 +68,7 @@ function readUnnested(item: FromItem, scope: ColumnScope): Origin | undefined {
   if (names === undefined) return undefined;
   const found = placed(item, () => findName(names, scope));
   if (found !== undefined && 'origin' in found)
-    return found.origin.relation.unnest(found.origin, found.steps, found.others);
+    return found.origin.relation.unnest(found.origin, found.steps);
   throw reject(
     `has UNNEST of ${names.join('.')}, which is not a record; write the record that it is in before it`,
     item,

@@ -15,7 +15,7 @@ import {
   type Source,
   type SourceColumn,
 } from './relation.ts';
-import { type Bounds, type ColumnScope, type Context, joinBounds, type TableBounds } from './scope.ts';
+import { type Bounds, type ColumnScope, type Context, joinBounds } from './scope.ts';
 import {
   outputValues,
   type Select,
@@ -47,7 +47,7 @@ type Visible = ReadonlyMap<string, Source>;
 /** What the parts of a query share. */
 interface State extends QueryOptions {
   readonly withs: string[];
-  readonly reads: TableBounds[];
+  readonly reads: Bounds[];
   /** SELECTs in brackets that have been translated: an expression is translated several times, SELECTs in it once. */
   readonly inner: Map<QueryTree, Select>;
   /** Relations so far. */
@@ -181,7 +181,8 @@ function contextIn(visible: Visible, state: State): SelectContext {
   };
   return {
     contextOf: (scope) => createContext(scope, { subquery, state }),
-    relate: (name, source) => createRelation(name, `t${state.relations++}`, source, state.isTyped),
+    relate: (name, source, isOptional) =>
+      createRelation({ name, alias: `t${state.relations++}`, source, isTyped: state.isTyped, isOptional }),
     findSource: (name) => visible.get(name.toLowerCase()),
     known: () => [...visible.keys()],
     subquery: (tree) => {

@@ -54,8 +54,8 @@ export interface SourceColumn {
 /** JSON that steps lead into: a column of a relation, or a record of an UNNEST. */
 export interface Origin {
   readonly relation: Relation;
-  /** Its JSON text within the relation, never NULL. */
-  readonly sql: string;
+  /** Its JSON text within the relation, never NULL; the first of several that has something at the steps is read. */
+  readonly sqls: readonly string[];
   /** Member names from the event's root; `undefined` if no typed column can have what is below it. */
   readonly path: readonly string[] | undefined;
 }
@@ -71,17 +71,26 @@ export const FLAG_LABEL = '\0untyped';
 /** The same in the engine's SQL. */
 export const FLAG = 'p_untyped';
 
+interface RelationOptions {
+  readonly name: string;
+  readonly alias: string;
+  readonly source: Source;
+  readonly isTyped: boolean;
+  readonly isOptional: boolean;
+}
+
 /**
  * Collects the columns, paths and records that a SELECT uses of a source, and writes the subquery that computes just
  * these, each once.
  *
  * A list of several records gives a row for each, a single record or none gives one row.
  *
- * @param isTyped reads only typed columns and those of every event, from a view that has them in one SELECT. The flag is
- *   set for an event that lacks one of these: what the event has there, and whether it is a list, is in its metadata.
- *   Then anything else throws NotUnderstood
+ * @param isTyped whether only typed columns and those of every event are read, from a view that has them in one SELECT.
+ *   The flag is set for an event that lacks one of these: what the event has there, and whether it is a list, is in its
+ *   metadata. Then anything else throws NotUnderstood
+ * @param isOptional for the right side of a LEFT JOIN: the engine would fill in a default for a column that has no NULL
  */
-export function createRelation(name: string, alias: string, source: Source, isTyped: boolean) {
+export function createRelation({ name, alias, source, isTyped, isOptional }: RelationOptions) {
   const inner = `${alias}s`; // of what the subquery reads; names like those of functions have to be qualified
   const { view } = source;
   const columns = new Map<string, string>(); // by name in the subquery
@@ -89,7 +98,6 @@ export function createRelation(name: string, alias: string, source: Source, isTy
   const records: UnnestedRecord[] = [];
   const values = new Map<string, Value>();
   let readsAll = false; // whether a path without a typed column is read
-  let isOptional = false;
   let chars = 0; // of `columns` and `forms`
 
   const addTo = (list: Map<string, string>, column: string, sql: string) => {
@@ -98,7 +106,11 @@ export function createRelation(name: string, alias: string, source: Source, isTy
     list.set(column, sql);
     return `${alias}.${column}`;
   };
-  const addStored = (column: string) => addTo(columns, column, `${inner}.${column}`);
+  const addStored = (column: string, isArray = false) => {
+    const sql = `${inner}.${column}`;
+    // An array cannot be NULL in the engine; the default, an empty one, stands for it.
+    return addTo(columns, column, isOptional && !isArray ? `toNullable(${sql})` : sql);
+  };
 
   const readAll = () => {
     readsAll = true;
@@ -111,48 +123,47 @@ export function createRelation(name: string, alias: string, source: Source, isTy
     source,
     /** A column that is not JSON. */
     column({ name: column, type, members }: SourceColumn): Value {
-      return { type, sql: addStored(column), members, column: { table: relation, name: column } };
+      const sql = addStored(column, type === 'array');
+      return { type, sql, members, column: { table: relation, name: column } };
     },
     origin(column: SourceColumn): Origin {
       const isMetadata = view !== undefined && column.type === 'record';
-      if (isMetadata) return { relation, sql: METADATA, path: [column.name] };
-      return { relation, sql: `ifNull(${inner}.${column.name}, '')`, path: undefined };
+      if (isMetadata) return { relation, sqls: [METADATA], path: [column.name] };
+      return { relation, sqls: [`ifNull(${inner}.${column.name}, '')`], path: undefined };
     },
     /** The record of an UNNEST: each member of the list at these steps, or what else is there. */
-    unnest(origin: Origin, steps: readonly Step[], others: readonly Origin[] = []): Origin {
-      const path = others.length > 0 ? undefined : extend(origin.path, steps);
+    unnest(origin: Origin, steps: readonly Step[]): Origin {
+      const path = extend(origin.path, steps);
       if (path === undefined || !view?.columns.some(isBelow(path))) readAll();
-      const texts = [origin, ...others].map(({ sql }) => writeSteps(sql, steps));
-      const raw = others.length > 0 ? firstOf(texts) : texts.join();
-      const record = { name: `${alias}e${records.length}`, raw, path };
-      records.push(record);
-      return { relation, sql: record.name, path };
+      const texts = origin.sqls.map((sql) => writeSteps(sql, steps));
+      const raw = texts.length > 1 ? firstOf(texts) : texts.join();
+      const record = `${alias}e${records.length}`;
+      const list = `if(startsWith(${raw}, '['), JSONExtractArrayRaw(${raw}), [${raw}])`;
+      records.push({ name: record, join: ` LEFT ARRAY JOIN ${list} AS ${record}`, path });
+      return { relation, sqls: [record], path };
     },
     /** Whether a typed column has what is at these steps, or below them. */
     isTyped(origin: Origin, steps: readonly Step[]): boolean {
       const path = extend(origin.path, steps);
       return path !== undefined && view?.columns.some(isAtOrBelow(path)) === true;
     },
-    /** What is at these steps. @param others read in this order if there is nothing */
-    value(origin: Origin, steps: readonly Step[], others: readonly Origin[] = []): Value {
-      const key = JSON.stringify([[origin, ...others].map(({ sql }) => sql), ...steps]);
-      const value = values.get(key) ?? readValue(origin, steps, others);
+    /** What is at these steps. */
+    value(origin: Origin, steps: readonly Step[]): Value {
+      const key = JSON.stringify([origin.sqls, ...steps]);
+      const value = values.get(key) ?? readValue(origin, steps);
       values.set(key, value);
       return value;
-    },
-    /** Marks the right side of a LEFT JOIN: the engine would fill in a default for a column that has no NULL. */
-    setOptional(): void {
-      isOptional = true;
     },
     /** The relation in FROM, up to three SELECTs: a row for each record, the columns, what is computed from these. */
     write(): string {
       if (isTyped) columns.set(FLAG, writeFlag());
       const metadata = `${inner}.${(!readsAll && view?.untyped) || 'metadata'}`;
-      const list = writeList({ inner, source, columns, isOptional });
-      const from = records.length === 0 || isTyped ? SOURCE : writeUnnested(inner, records, list);
-      const select = `SELECT ${list.join(', ') || '1 AS one'} FROM ${from} AS ${inner}`;
-      // The source comes last: its texts may have the characters that stand for others here.
-      const read = select.replaceAll(METADATA, metadata).replace(SOURCE, () => source.sql);
+      const fill = (sql: string) => sql.replaceAll(METADATA, metadata);
+      const list = fill([...columns].map(([column, sql]) => `${sql} AS ${column}`).join(', '));
+      const joins = isTyped ? '' : fill(records.map(({ join }) => join).join(''));
+      const unnested = [...readStored(list, inner), ...records.map((record) => record.name)].join(', ');
+      const from = joins === '' ? source.sql : `(SELECT ${unnested} FROM ${source.sql} AS ${inner}${joins})`;
+      const read = `SELECT ${list || '1 AS one'} FROM ${from} AS ${inner}`;
       if (forms.size === 0) return `(${read}) AS ${alias}`;
       const passed = [...columns.keys()].map((column) => `${alias}.${column} AS ${column}`);
       const computed = [...forms].map(([form, sql]) => `${sql} AS ${form}`);
@@ -161,14 +172,14 @@ export function createRelation(name: string, alias: string, source: Source, isTy
   };
   return relation;
 
-  function readValue(origin: Origin, steps: readonly Step[], others: readonly Origin[]): Value {
-    const path = others.length > 0 ? undefined : extend(origin.path, steps);
+  function readValue({ sqls, path: start }: Origin, steps: readonly Step[]): Value {
+    const path = extend(start, steps);
     const found =
       path && view?.columns.find((one) => one.path.length === path.length && isAtOrBelow(path)(one));
     const typed = found && { sql: addStored(found.name), type: found.type };
     if (typed === undefined) readAll();
     if (typed !== undefined && isTyped) return typedValue(typed);
-    const json = firstOf([origin, ...others].map(({ sql }) => writeSteps(sql, steps)));
+    const json = firstOf(sqls.map((sql) => writeSteps(sql, steps)));
     const number = `p${values.size}`;
     const raw = addTo(columns, number, found ? `if(isNull(${inner}.${found.name}), ${json}, '')` : json);
     return jsonValue(raw, typed, (form, sql) => addTo(forms, `${number}_${form}`, sql));
@@ -189,41 +200,8 @@ export function createRelation(name: string, alias: string, source: Source, isTy
 
 interface UnnestedRecord {
   readonly name: string;
-  /** SQL of the JSON text of the record, or of the list. */
-  readonly raw: string;
+  readonly join: string;
   readonly path: readonly string[] | undefined;
-}
-
-interface Written {
-  readonly inner: string;
-  readonly source: Source;
-  readonly columns: ReadonlyMap<string, string>;
-  readonly isOptional: boolean;
-}
-
-function writeList({ inner, source, columns, isOptional }: Written): readonly string[] {
-  const arrays = [...source.columns.values()].filter(({ type }) => type === 'array');
-  return [...columns].map(([column, sql]) => {
-    // An array cannot be NULL in the engine; the default, an empty one, stands for it.
-    const isArray = arrays.some(({ name }) => name === column);
-    const isStored = isOptional && sql === `${inner}.${column}` && !isArray;
-    return `${isStored ? `toNullable(${sql})` : sql} AS ${column}`;
-  });
-}
-
-/** A subquery with the columns of the source that a list uses, and the records. */
-function writeUnnested(inner: string, records: readonly UnnestedRecord[], list: readonly string[]): string {
-  const used = list.join(' ').replaceAll(LITERAL, '');
-  const pattern = new RegExp(`\\b${inner}\\.(\\w+)`, 'g');
-  const stored = new Set([...used.matchAll(pattern)].map(([, column]) => column));
-  const columns = [...stored].map((column) => `${inner}.${column} AS ${column}`);
-  if (used.includes(METADATA)) columns.push(METADATA);
-  const joins = records.map(
-    ({ name, raw }) =>
-      ` LEFT ARRAY JOIN if(startsWith(${raw}, '['), JSONExtractArrayRaw(${raw}), [${raw}]) AS ${name}`,
-  );
-  const names = records.map(({ name }) => name);
-  return `(SELECT ${[...columns, ...names].join(', ')} FROM ${SOURCE} AS ${inner}${joins.join('')})`;
 }
 
 const isAtOrBelow = (record: readonly string[]) => (column: DialectColumn) =>
@@ -234,10 +212,14 @@ const isBelow = (record: readonly string[]) => (column: DialectColumn) =>
 
 // Stands for the column with the metadata until it is known which one is read. No token of SQL looks like it.
 const METADATA = '\u0001';
-// The same for what is read from.
-const SOURCE = '\u0002';
 // Names of members are literals, and may look like columns.
 const LITERAL = /'(?:[^'\\]|\\.)*'/gs;
+
+/** The columns of the source that a list uses. */
+function readStored(list: string, inner: string): readonly string[] {
+  const used = list.replaceAll(LITERAL, '').matchAll(new RegExp(`\\b${inner}\\.(\\w+)`, 'g'));
+  return [...new Set([...used].map(([stored, column]) => `${stored} AS ${column}`))];
+}
 
 function extend(path: readonly string[] | undefined, steps: readonly Step[]): readonly string[] | undefined {
   const names = steps.filter((step) => typeof step === 'string');

@@ -12,7 +12,7 @@ import {
   type Tail,
 } from './parse/tree.ts';
 import type { Source } from './relation.ts';
-import { type ColumnScope, type Context, findBounds, readColumn, type TableBounds } from './scope.ts';
+import { type Bounds, type ColumnScope, type Context, findBounds, readColumn } from './scope.ts';
 import { as, groupedValue, isJson, type Members, type Type, type Value } from './value.ts';
 
 /** A column of a SELECT: in its SQL it is `c0`, `c1` and so on. */
@@ -30,7 +30,7 @@ export interface Select {
 
 export interface SelectContext extends FromContext {
   /** Takes the bounds of each table that is read. */
-  readonly addRead: (bounds: TableBounds) => void;
+  readonly addRead: (bounds: Bounds) => void;
 }
 
 interface Item {
@@ -82,7 +82,7 @@ function translateCondition(condition: Expression, context: Context): string {
 /** A SELECT with an ORDER BY and a LIMIT around it, which name its columns only. */
 export function withTail(select: Select, tail: Tail, { contextOf, relate }: SelectContext): Select {
   const { sql, columns } = select;
-  const relation = relate('', toSource({ sql: `(${sql})`, columns }));
+  const relation = relate('', toSource({ sql: `(${sql})`, columns }), false);
   const values = [...relation.source.columns.values()].map((column) => readColumn(relation, column));
   const items = columns.map(
     ({ label }, i) => ({ label, value: values[i] ?? { type: 'null', sql: 'NULL' } }) as const,

@@ -46,7 +46,11 @@ function parseWordOperator(value: Expression, tokens: Grammar): Expression | und
   if (tokens.takeWords('BETWEEN')) {
     const low = parseSum(tokens);
     tokens.expectWord('AND');
-    return { kind: 'between', value, low, high: parseSum(tokens), start };
+    const within = [
+      { kind: 'comparison', operator: '>=', left: value, right: low, start },
+      { kind: 'comparison', operator: '<=', left: value, right: parseSum(tokens), start },
+    ] as const;
+    return { kind: 'chain', operator: 'AND', operands: within, start };
   }
   if (!tokens.takeWords('IN')) return undefined;
   tokens.expectSign('(', 'a list in brackets');
@@ -150,13 +154,11 @@ function parseBrackets(tokens: Grammar, start: number): Expression {
 type Parse = (tokens: Grammar, start: number) => Expression | undefined;
 
 /** A literal such as TIMESTAMP '2026-11-20'. */
-const parseTime =
-  (type: 'timestamp' | 'datetime' | 'date'): Parse =>
-  (tokens, start) => {
-    if (tokens.peek(1)?.kind !== 'text') return undefined;
-    tokens.take('a type');
-    return { kind: 'time', type, text: tokens.take('a string').value, start };
-  };
+const parseTime: Parse = (tokens, start) => {
+  if (tokens.peek(1)?.kind !== 'text') return undefined;
+  const type = tokens.take('a type').value.toLowerCase();
+  return { kind: 'cast', value: parsePrimary(tokens), type, isSafe: false, start };
+};
 
 const parseConstant =
   (value: boolean | null): Parse =>
@@ -177,9 +179,9 @@ const WORDS: ReadonlyMap<string, Parse> = new Map<string, Parse>([
   ['NULL', parseConstant(null)],
   ['TRUE', parseConstant(true)],
   ['FALSE', parseConstant(false)],
-  ['TIMESTAMP', parseTime('timestamp')],
-  ['DATETIME', parseTime('datetime')],
-  ['DATE', parseTime('date')],
+  ['TIMESTAMP', parseTime],
+  ['DATETIME', parseTime],
+  ['DATE', parseTime],
   ['CURRENT_TIMESTAMP', parseClock],
   ['CURRENT_DATETIME', parseClock],
   ['CURRENT_DATE', parseClock],

@@ -80,7 +80,6 @@ type ExpressionForm =
   | { readonly kind: 'number'; readonly digits: string }
   | { readonly kind: 'bool'; readonly value: boolean }
   | { readonly kind: 'null' }
-  | { readonly kind: 'time'; readonly type: 'timestamp' | 'datetime' | 'date'; readonly text: string }
   | { readonly kind: 'interval'; readonly count: Expression; readonly part: string }
   /** `names`: its parts between dots. */
   | { readonly kind: 'name'; readonly names: readonly string[] }
@@ -94,12 +93,6 @@ type ExpressionForm =
       readonly operator: '=' | '!=' | '<>' | '<' | '<=' | '>' | '>=' | 'LIKE';
       readonly left: Expression;
       readonly right: Expression;
-    }
-  | {
-      readonly kind: 'between';
-      readonly value: Expression;
-      readonly low: Expression;
-      readonly high: Expression;
     }
   | { readonly kind: 'in'; readonly value: Expression; readonly members: readonly Expression[] | QueryTree }
   | {
