@@ -1,22 +1,11 @@
 import { writeValue } from '../../sql/sql.ts';
 import { toValue, translateCall, translateCase } from './call.ts';
 import { cast } from './function.ts';
-import { type Expression, type Form, placed, reject } from './parse/tree.ts';
+import { type Expression, type Form, reject } from './parse/tree.ts';
 import { type Context, findName, readFound } from './scope.ts';
 import { translateMember } from './signature.ts';
 import { addInterval, writeExtract } from './time-function.ts';
-import { as, commonOf, compare, SQL_CHARS_MAX, type Type, type Value } from './value.ts';
-
-/** Translates an expression. @throws NotUnderstood for what is not understood in it */
-export function translateExpression(expression: Expression, context: Context): Value {
-  return placed(expression, () => {
-    const value = translateForm(expression, context);
-    // Checked at every level: some functions write their argument several times.
-    if (value.sql.length > SQL_CHARS_MAX) throw reject('is too large: ask in several requests');
-    context.spend(value.sql.length);
-    return value;
-  });
-}
+import { as, commonOf, compare, type Type, type Value } from './value.ts';
 
 /** Translates each form of an expression. */
 const FORMS: { readonly [K in Expression['kind']]: (form: Form<K>, context: Context) => Value } = {
@@ -66,7 +55,8 @@ const FORMS: { readonly [K in Expression['kind']]: (form: Form<K>, context: Cont
   },
 };
 
-function translateForm(expression: Expression, context: Context): Value {
+/** Translates an expression, of which `context` translates the parts. @throws NotUnderstood for what is not understood */
+export function translateExpression(expression: Expression, context: Context): Value {
   const translate = FORMS[expression.kind] as (form: Expression, context: Context) => Value; // that of its kind
   return translate(expression, context);
 }

@@ -1,12 +1,7 @@
+import { toValue } from './call.ts';
 import { translateExpression } from './expression.ts';
-import {
-  type Expression,
-  type Placed,
-  placed,
-  type QueryTree,
-  reject,
-  type SelectTree,
-} from './parse/tree.ts';
+import type { SelectContext } from './from.ts';
+import { type Placed, placed, type QueryTree, reject } from './parse/tree.ts';
 import {
   createRelation,
   type DialectView,
@@ -16,15 +11,8 @@ import {
   type SourceColumn,
 } from './relation.ts';
 import { type Bounds, type ColumnScope, type Context, joinBounds } from './scope.ts';
-import {
-  outputValues,
-  type Select,
-  type SelectContext,
-  toSource,
-  translateSelect,
-  withTail,
-} from './select.ts';
-import { type Type, unify, type Value } from './value.ts';
+import { type Select, toSource, translateSelect, withTail } from './select.ts';
+import { SQL_CHARS_MAX, type Type, unify, type Value } from './value.ts';
 
 export interface Query extends Select {
   /** The members of WITH, each `w0 AS (SELECT …)`. */
@@ -97,17 +85,11 @@ function query(tree: QueryTree, around: Visible, state: State): Select {
       `must have at most ${ARMS_MAX} SELECTs in UNION ALL; there is one more`,
       arms[ARMS_MAX] ?? tree,
     );
-  if (arms.length === 1 && first?.kind === 'select')
-    return requireLabels(translateSelect(first, context, tail), first);
-  const selects = arms.map((arm) => translateArm(arm, visible, state));
-  const [only] = selects;
-  const all = selects.length === 1 && only !== undefined ? only : joinArms(selects, tree);
-  return withTail(all, tail, context);
-}
-
-function translateArm(arm: SelectTree | QueryTree, visible: Visible, state: State): Select {
-  if (arm.kind === 'query') return query(arm, visible, state);
-  return requireLabels(translateSelect(arm, contextIn(visible, state), undefined), arm);
+  if (arms.length === 1 && first?.kind === 'select') return translateSelect(first, context, tail);
+  const selects = arms.map((arm) =>
+    arm.kind === 'query' ? query(arm, visible, state) : translateSelect(arm, context, undefined),
+  );
+  return withTail(joinArms(selects, tree), tail, context);
 }
 
 function readWith({ withs }: QueryTree, around: Visible, state: State): Visible {
@@ -122,40 +104,24 @@ function readWith({ withs }: QueryTree, around: Visible, state: State): Visible 
   return visible;
 }
 
-/** @throws NotUnderstood for two columns of one name */
-function requireLabels(select: Select, place: Placed): Select {
-  const labels = new Set<string>();
-  for (const { label } of select.columns) {
-    if (labels.has(label.toLowerCase()))
-      throw reject(`has two columns ${label}; give each its own name`, place);
-    labels.add(label.toLowerCase());
-  }
-  return select;
-}
-
 /** Each column has one type in all arms. */
 function joinArms(selects: readonly Select[], place: Placed): Select {
-  const [first] = selects;
-  const values = selects.map(({ columns }) => outputValues(columns));
-  const count = first?.columns.length ?? 0;
-  if (first === undefined || selects.some(({ columns }) => columns.length !== count))
+  const [first, ...others] = selects;
+  if (first === undefined || others.some(({ columns }) => columns.length !== first.columns.length))
     throw reject('has SELECTs with different numbers of columns in UNION ALL', place);
-  const unified = first.columns.map(({ label }, i) =>
-    placed(
-      place,
-      () => unify(values.map((one) => one[i] ?? { type: 'null' as const, sql: 'NULL' })),
-      `: column ${label} of UNION ALL`,
-    ),
-  );
+  if (others.length === 0) return first;
+  const unified = first.columns.map(({ label }, i) => {
+    const values = selects.map(({ columns }) => {
+      const type = columns[i]?.type ?? 'null';
+      return { ...toValue(type, `c${i}`), type };
+    });
+    return placed(place, () => ({ label, ...unify(values) }), `: column ${label} of UNION ALL`);
+  });
   const arms = selects.map(({ sql }, i) => {
     const list = unified.map(({ sqls }, column) => `${sqls[i]} AS c${column}`).join(', ');
     return `SELECT ${list} FROM (${sql})`;
   });
-  const columns = first.columns.map(({ label }, i) => ({
-    label,
-    type: unified[i]?.type ?? ('null' as const),
-  }));
-  return { sql: arms.join(' UNION ALL '), columns };
+  return { sql: arms.join(' UNION ALL '), columns: unified.map(({ label, type }) => ({ label, type })) };
 }
 
 /** @throws NotUnderstood for a column without a type */
@@ -180,37 +146,36 @@ function contextIn(visible: Visible, state: State): SelectContext {
     return { sql: `(${sql})`, type: column.type };
   };
   return {
-    contextOf: (scope) => createContext(scope, { subquery, state }),
+    visible,
+    reads: state.reads,
+    contextOf: (scope) => createContext(scope, subquery, state),
     relate: (name, source, isOptional) =>
       createRelation({ name, alias: `t${state.relations++}`, source, isTyped: state.isTyped, isOptional }),
-    findSource: (name) => visible.get(name.toLowerCase()),
-    known: () => [...visible.keys()],
     subquery: (tree) => {
       const { sql, columns } = inner(tree);
       return readable({ sql: `(${sql})`, columns }, tree);
     },
-    addRead: (bounds) => state.reads.push(bounds),
   };
 }
 
-function createContext(
-  scope: ColumnScope,
-  { subquery, state }: { readonly subquery: Context['subquery']; readonly state: State },
-): Context {
-  const { now } = state;
+function createContext(scope: ColumnScope, subquery: Context['subquery'], state: State): Context {
   const context: Context = {
     scope,
-    now,
+    now: state.now,
     subquery,
-    translateArray: (expression) => translateExpression(expression, context),
-    translate: (expression) => requireScalar(translateExpression(expression, context), expression),
-    translateRow: (expression: Expression) => {
+    translateArray: (expression) =>
+      placed(expression, () => {
+        const value = translateExpression(expression, context);
+        state.charsLeft -= value.sql.length;
+        // Checked at every level: some functions write their argument several times.
+        if (value.sql.length > SQL_CHARS_MAX || state.charsLeft < 0)
+          throw reject('is too large: ask in several requests');
+        return value;
+      }),
+    translate: (expression) => requireScalar(context.translateArray(expression), expression),
+    translateRow: (expression) => {
       if (scope.grouped.size === 0) return context.translate(expression);
-      return createContext({ ...scope, grouped: new Map() }, { subquery, state }).translate(expression);
-    },
-    spend(chars) {
-      state.charsLeft -= chars;
-      if (state.charsLeft < 0) throw reject('is too large: ask in several requests');
+      return createContext({ ...scope, grouped: new Map() }, subquery, state).translate(expression);
     },
   };
   return context;

@@ -16,8 +16,6 @@ export interface Context {
   readonly translateRow: (expression: Expression) => Value;
   /** Translates a SELECT in brackets with one column. */
   readonly subquery: (query: QueryTree) => { readonly sql: string; readonly type: Type };
-  /** Counts characters of SQL that have been written. @throws NotUnderstood beyond the bound of a whole translation */
-  readonly spend: (chars: number) => void;
 }
 
 /** The names that the expressions of one SELECT can use. */
@@ -31,6 +29,10 @@ export interface ColumnScope {
   readonly aliases: ReadonlyMap<string, Value>;
   /** What values by which rows are grouped stand for, by their SQL. */
   readonly grouped: ReadonlyMap<string, Value>;
+}
+
+export function createScope(): ColumnScope {
+  return { relations: [], records: [], shared: new Set(), aliases: new Map(), grouped: new Map() };
 }
 
 /** What a name stands for: a value, or JSON that steps lead into. */
@@ -106,7 +108,7 @@ function getColumn({ columns }: Source, name: string) {
   return columns.get(name.toLowerCase());
 }
 
-function isSame(a: string, b: string): boolean {
+export function isSame(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 

@@ -1,5 +1,4 @@
-import { toValue } from './call.ts';
-import { type FromContext, translateFrom } from './from.ts';
+import { type SelectContext, translateFrom } from './from.ts';
 import {
   type Expression,
   type ItemTree,
@@ -12,7 +11,7 @@ import {
   type Tail,
 } from './parse/tree.ts';
 import type { Source } from './relation.ts';
-import { type Bounds, type ColumnScope, type Context, findBounds, readColumn } from './scope.ts';
+import { type ColumnScope, type Context, createScope, findBounds, isSame, readColumn } from './scope.ts';
 import { as, groupedValue, isJson, type Members, type Type, type Value } from './value.ts';
 
 /** A column of a SELECT: in its SQL it is `c0`, `c1` and so on. */
@@ -26,11 +25,6 @@ interface OutputColumn {
 export interface Select {
   readonly sql: string;
   readonly columns: readonly OutputColumn[];
-}
-
-export interface SelectContext extends FromContext {
-  /** Takes the bounds of each table that is read. */
-  readonly addRead: (bounds: Bounds) => void;
 }
 
 interface Item {
@@ -49,7 +43,7 @@ export function translateSelect(tree: SelectTree, context: SelectContext, tail: 
   const from = translateFrom(tree.from, context);
   const inner = contextOf(from.scope);
   const condition = where === undefined ? '' : ` WHERE ${translateCondition(where, inner)}`;
-  for (const bounds of findBounds(where, from.scope.relations, inner)) context.addRead(bounds);
+  context.reads.push(...findBounds(where, from.scope.relations, inner));
   const rows = readItems(tree, from.scope, inner);
   const keys = readKeys(tree, rows, { named: contextOf(withAliases(from.scope, rows)), inner });
   const grouped = new Map(keys.filter(isJson).map((key) => [key.sql, groupedValue(key)]));
@@ -72,7 +66,12 @@ export function translateSelect(tree: SelectTree, context: SelectContext, tail: 
     `SELECT ${isDistinct ? 'DISTINCT ' : ''}${list}${source && ` FROM ${source}`}`,
     ...[condition, group, groupCondition, ownTail],
   ].join('');
-  return tail !== undefined && isDistinct ? withTail({ sql, columns }, tail, context) : { sql, columns };
+  const select =
+    tail !== undefined && isDistinct ? withTail({ sql, columns }, tail, context) : { sql, columns };
+  for (const [i, { label }] of columns.entries())
+    if (columns.findIndex((other) => isSame(other.label, label)) < i)
+      throw reject(`has two columns ${label}; give each its own name`, tree);
+  return select;
 }
 
 function translateCondition(condition: Expression, context: Context): string {
@@ -87,14 +86,7 @@ export function withTail(select: Select, tail: Tail, { contextOf, relate }: Sele
   const items = columns.map(
     ({ label }, i) => ({ label, value: values[i] ?? { type: 'null', sql: 'NULL' } }) as const,
   );
-  const scope: ColumnScope = {
-    relations: [],
-    records: [],
-    shared: new Set(),
-    aliases: new Map(),
-    grouped: new Map(),
-  };
-  const written = writeTail(tail, values, contextOf(withAliases(scope, items)));
+  const written = writeTail(tail, values, contextOf(withAliases(createScope(), items)));
   if (written === '') return select;
   const list = values.map((value, i) => `${value.sql} AS c${i}`);
   return { sql: `SELECT ${list.join(', ')} FROM ${relation.write()}${written}`, columns };
@@ -209,11 +201,4 @@ function writeTerm(
 /** The engine takes a whole number in ORDER BY or GROUP BY for the place of a column; here it is a value. */
 function notPlace(sql: string): string {
   return /^\(?-?\d+\)?$/.test(sql) ? `toInt64(${sql})` : sql;
-}
-
-/** The columns of a SELECT in brackets, by place. */
-export function outputValues(columns: readonly { readonly type: Type }[]): readonly Value[] {
-  return columns.map(({ type }, i) => {
-    return { ...toValue(type, `c${i}`), type };
-  });
 }

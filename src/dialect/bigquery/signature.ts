@@ -135,7 +135,7 @@ export function translateCount(
   context: Context,
 ): Value {
   const [arg, ...others] = args;
-  if (isOfRows === (arg !== undefined) || others.length > 0)
+  if ((isOfRows === true) === (arg !== undefined) || others.length > 0)
     throw reject(`calls count with ${args.length} arguments; it takes 1, or *`);
   const value = arg && context.translateRow(arg);
   const counted = value === undefined ? 'count()' : isDistinct ? countDistinct(value) : `count(${value.sql})`;

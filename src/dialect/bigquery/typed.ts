@@ -19,7 +19,7 @@ export function flagUntyped(root: QueryTree, label: string): QueryTree | undefin
   const { start } = select;
   const flag: Expression = { start, kind: 'name', names: [FLAG_LABEL] };
   const isGrouped = select.groupBy.length > 0 || hasNode(select.items, isAggregate);
-  const last: Expression = isGrouped ? { start, ...COUNT_IF, args: [flag] } : flag;
+  const last: Expression = isGrouped ? { start, kind: 'call', name: 'countif', args: [flag] } : flag;
   const isFirst = isGrouped || !isOrderedByStored(select, tail);
   const first = isFirst ? [{ expression: last, isDescending: true, nulls: undefined }] : [];
   const { where } = select;
@@ -35,14 +35,6 @@ export function flagUntyped(root: QueryTree, label: string): QueryTree | undefin
     tail: { ...tail, orderBy: [...first, ...tail.orderBy] },
   };
 }
-
-const COUNT_IF = {
-  kind: 'call',
-  name: 'countif',
-  isOfRows: false,
-  isDistinct: false,
-  isOver: false,
-} as const;
 
 /** HAVING, DISTINCT and window functions see other rows than those of the answer. */
 function isPlain({ isDistinct, having, items, from, where, groupBy }: SelectTree): boolean {

@@ -171,7 +171,7 @@ const parseConstant =
 const parseClock: Parse = (tokens, start) => {
   if (tokens.isSign('(', 1)) return undefined;
   const name = tokens.take('a value').value.toLowerCase();
-  return { kind: 'call', name, args: [], isOfRows: false, isDistinct: false, isOver: false, start };
+  return { kind: 'call', name, args: [], start };
 };
 
 /** What begins with a word that is not only a name. */

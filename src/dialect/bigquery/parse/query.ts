@@ -182,11 +182,13 @@ function parseRead(tokens: Grammar): FromItem['read'] {
     tokens.expectSign(')', 'the closing bracket of the SELECT');
     return { kind: 'subquery', query };
   }
+  const start = tokens.start();
   if (tokens.takeWords('UNNEST')) {
     tokens.expectSign('(');
     const list = tokens.expression();
     tokens.expectSign(')', 'the closing bracket of UNNEST');
-    return { kind: 'unnest', list };
+    if (list.kind === 'name') return { kind: 'unnest', names: list.names };
+    throw reject('has UNNEST of something else than a path of the metadata', { start });
   }
   if (!tokens.isName()) throw tokens.unexpected('a table');
   const names = [tokens.take('a table').value];

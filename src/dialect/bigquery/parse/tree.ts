@@ -66,10 +66,9 @@ export interface FromItem extends Placed {
   readonly using: readonly string[];
 }
 
-/** `path` is a table, or a record of another relation, such as `t.metadata`. */
+/** `path` is a table, or a record of another relation, such as `t.metadata`; `unnest` a path in UNNEST. */
 type FromRead =
-  | { readonly kind: 'path'; readonly names: readonly string[] }
-  | { readonly kind: 'unnest'; readonly list: Expression }
+  | { readonly kind: 'path' | 'unnest'; readonly names: readonly string[] }
   | { readonly kind: 'subquery'; readonly query: QueryTree };
 
 /** An expression of BigQuery's SQL. */
@@ -128,10 +127,10 @@ interface CallForm {
   readonly name: string;
   readonly args: readonly Expression[];
   /** Whether its argument is `*`. */
-  readonly isOfRows: boolean;
-  readonly isDistinct: boolean;
+  readonly isOfRows?: boolean;
+  readonly isDistinct?: boolean;
   /** Whether OVER () stands after it. */
-  readonly isOver: boolean;
+  readonly isOver?: boolean;
 }
 
 /** Says what is not understood in a caller's SELECT, and what would be. */
