@@ -1,8 +1,8 @@
 import { writeValue } from '../../sql/sql.ts';
 import { toValue, translateCall, translateCase } from './call.ts';
 import { cast } from './function.ts';
-import { type Expression, type Form, reject } from './parse/tree.ts';
-import { type Context, findName, readFound } from './scope.ts';
+import { type Expression, type Form, type QueryTree, reject } from './parse/tree.ts';
+import { type Context, findName, isSame, readFound } from './scope.ts';
 import { translateMember } from './signature.ts';
 import { addInterval, writeExtract } from './time-function.ts';
 import { as, commonOf, compare, type Type, type Value } from './value.ts';
@@ -45,7 +45,7 @@ const FORMS: { readonly [K in Expression['kind']]: (form: Form<K>, context: Cont
   call: translateCall,
   member: translateMember,
   subquery({ query }, context) {
-    const { sql, type } = context.subquery(query);
+    const { sql, type } = readOne(query, context);
     return toValue(type, sql);
   },
   interval() {
@@ -77,23 +77,36 @@ const DIGITS_MAX = 1_000;
 function translateName(expression: Form<'name'>, { scope }: Context): Value {
   const { names } = expression;
   const [first = ''] = names;
-  const alias = names.length === 1 ? scope.aliases.get(first.toLowerCase()) : undefined;
-  if (alias !== undefined) return alias;
+  const alias = names.length === 1 ? scope.aliases.find(({ label }) => isSame(label, first)) : undefined;
+  if (alias !== undefined) return alias.value;
   const found = findName(names, scope);
   if (found !== undefined) {
     const value = readFound(found);
     return scope.grouped.get(value.sql) ?? value;
   }
-  const known = scope.relations.flatMap(({ source }) => [...source.columns.keys()]);
+  const known = scope.relations.flatMap(({ source }) =>
+    source.columns.map(({ label }) => label.toLowerCase()),
+  );
   throw reject(
     `has the name ${names.join('.')}, which is not known there; known are ${known.join(', ') || 'no names'}`,
     expression,
   );
 }
 
-function translateIn({ value, members }: Form<'in'>, { translate, subquery }: Context): Value {
+/** A SELECT in brackets with one column. */
+function readOne(query: QueryTree, { subquery }: Context): { readonly sql: string; readonly type: Type } {
+  const { sql, columns } = subquery(query);
+  const [column, ...others] = columns;
+  if (column === undefined || others.length > 0)
+    throw reject('has a SELECT with more than one column instead of a value', query);
+  if (column.type === 'array') throw reject('has a SELECT of an array instead of a value', query);
+  return { sql, type: column.type };
+}
+
+function translateIn({ value, members }: Form<'in'>, context: Context): Value {
+  const { translate } = context;
   const left = translate(value);
-  if ('arms' in members) return isInSelect(left, subquery(members));
+  if ('arms' in members) return isInSelect(left, readOne(members, context));
   const values = members.map(translate);
   const types = new Set(values.map((one) => commonOf(left, one)));
   const [type] = types;

@@ -1,11 +1,12 @@
-import { type FromItem, placed, type QueryTree, reject } from './parse/tree.ts';
-import type { Origin, Relation, Source } from './relation.ts';
+import { type FromItem, type Placed, placed, type QueryTree, reject } from './parse/tree.ts';
+import type { Origin, Relation, Select, Source } from './relation.ts';
 import {
   type Bounds,
   type ColumnScope,
   type Context,
   createScope,
   findName,
+  getColumn,
   isSame,
   readColumn,
 } from './scope.ts';
@@ -18,7 +19,7 @@ export interface SelectContext {
   /** A relation that no other SELECT has. @param isOptional for the right side of a LEFT JOIN */
   readonly relate: (name: string, source: Source, isOptional: boolean) => Relation;
   /** A SELECT in brackets. */
-  readonly subquery: (query: QueryTree) => Source;
+  readonly subquery: (query: QueryTree) => Select;
   readonly contextOf: (scope: ColumnScope) => Context;
   /** Takes the bounds of each table that is read. */
   readonly reads: Bounds[];
@@ -97,11 +98,19 @@ function requireNoCondition({ on, using }: FromItem): void {
 }
 
 function readSource({ read, alias }: FromItem, { visible, subquery }: SelectContext) {
-  if (read.kind === 'subquery') return { name: alias ?? '', source: subquery(read.query) };
+  if (read.kind === 'subquery')
+    return { name: alias ?? '', source: readable(subquery(read.query), read.query) };
   const table = read.names.join('.');
   const source = visible.get(table.toLowerCase());
   if (source !== undefined) return { name: alias ?? table, source };
   throw reject(`reads ${table}, which is not known; known are ${[...visible.keys()].join(', ')}`);
+}
+
+/** @throws NotUnderstood for a column without a type */
+export function readable(select: Select, place: Placed): Select {
+  const untyped = select.columns.find(({ type }) => type === 'null');
+  if (untyped === undefined) return select;
+  throw reject(`has the column ${untyped.label}, which is NULL without a type; cast it`, place);
 }
 
 function readCondition(
@@ -122,10 +131,10 @@ function readCondition(
 /** Compares the columns of one name of the last relation and of the first before it that has one. */
 function writeShared(name: string, { relations }: ColumnScope): string {
   const right = relations.at(-1);
-  const left = relations.slice(0, -1).find(({ source }) => source.columns.has(name.toLowerCase()));
+  const left = relations.slice(0, -1).find(({ source }) => getColumn(source, name) !== undefined);
   const [a, b] = [left, right].map((relation) => {
-    const own = relation?.source.columns.get(name.toLowerCase());
-    return relation && own && readColumn(relation, own);
+    const own = relation && getColumn(relation.source, name);
+    return own && readColumn(relation, own);
   });
   if (a !== undefined && b !== undefined) return compare('=', a, b);
   throw reject(`has USING (${name}), which is not a column of both sides`);

@@ -1,17 +1,18 @@
 import { toValue } from './call.ts';
 import { translateExpression } from './expression.ts';
-import type { SelectContext } from './from.ts';
+import { readable, type SelectContext } from './from.ts';
 import { type Placed, placed, type QueryTree, reject } from './parse/tree.ts';
 import {
   createRelation,
   type DialectView,
   FLAG,
   FLAG_LABEL,
+  type Select,
   type Source,
   type SourceColumn,
 } from './relation.ts';
 import { type Bounds, type ColumnScope, type Context, joinBounds } from './scope.ts';
-import { type Select, toSource, translateSelect, withTail } from './select.ts';
+import { translateSelect, withTail } from './select.ts';
 import { SQL_CHARS_MAX, type Type, unify, type Value } from './value.ts';
 
 export interface Query extends Select {
@@ -32,38 +33,37 @@ export interface QueryOptions {
 /** Sources that a name in FROM can be, in lower case. */
 type Visible = ReadonlyMap<string, Source>;
 
-/** What the parts of a query share. */
-interface State extends QueryOptions {
-  readonly withs: string[];
-  readonly reads: Bounds[];
-  /** SELECTs in brackets that have been translated: an expression is translated several times, SELECTs in it once. */
-  readonly inner: Map<QueryTree, Select>;
-  /** Relations so far. */
-  relations: number;
-  /** Characters that expressions may still have. */
-  charsLeft: number;
-}
-
 /**
  * Characters of all expressions together, each with those in it: a bound of the work that a translation is. Larger ones
  * than any page sends have a tenth of it.
  */
 const EXPRESSION_CHARS_MAX = 4 * 1024 * 1024;
 
-/** Translates a whole query. @throws NotUnderstood for what is not understood in it */
-export function translateQuery(options: QueryOptions): Query {
-  const state: State = {
+/** What the parts of a query share. */
+type State = ReturnType<typeof createState>;
+
+function createState(options: QueryOptions) {
+  return {
     ...options,
-    withs: [],
-    reads: [],
-    inner: new Map(),
+    withs: [] as string[],
+    reads: [] as Bounds[],
+    /** SELECTs in brackets that have been translated: an expression is translated several times, SELECTs in it once. */
+    inner: new Map<QueryTree, Select>(),
+    /** Relations so far. */
     relations: 0,
+    /** Characters that expressions may still have. */
     charsLeft: EXPRESSION_CHARS_MAX,
   };
-  const views = [...options.views].map(
-    ([name, view]) => [name.toLowerCase(), viewSource(name, view, options.isTyped)] as const,
-  );
-  const { root } = options;
+}
+
+/** Translates a whole query. @throws NotUnderstood for what is not understood in it */
+export function translateQuery(options: QueryOptions): Query {
+  const { root, isTyped } = options;
+  const state = createState(options);
+  const views = [...options.views].map(([name, view]) => {
+    const columns = isTyped ? [...VIEW_COLUMNS, FLAG_COLUMN] : VIEW_COLUMNS;
+    return [name.toLowerCase(), { sql: name, columns, view }] as const;
+  });
   const { sql, columns } = query(root, new Map(views), state);
   const array = columns.find(({ type }) => type === 'array');
   if (array !== undefined)
@@ -99,7 +99,7 @@ function readWith({ withs }: QueryTree, around: Visible, state: State): Visible 
     const select = query(member.query, visible, state);
     const sql = `w${state.withs.length}`;
     state.withs.push(`${sql} AS (${select.sql})`);
-    visible.set(member.name.toLowerCase(), readable({ sql, columns: select.columns }, member));
+    visible.set(member.name.toLowerCase(), readable({ ...select, sql }, member));
   }
   return visible;
 }
@@ -115,35 +115,24 @@ function joinArms(selects: readonly Select[], place: Placed): Select {
       const type = columns[i]?.type ?? 'null';
       return { ...toValue(type, `c${i}`), type };
     });
-    return placed(place, () => ({ label, ...unify(values) }), `: column ${label} of UNION ALL`);
+    return placed(
+      place,
+      () => ({ name: `c${i}`, label, ...unify(values) }),
+      `: column ${label} of UNION ALL`,
+    );
   });
   const arms = selects.map(({ sql }, i) => {
     const list = unified.map(({ sqls }, column) => `${sqls[i]} AS c${column}`).join(', ');
     return `SELECT ${list} FROM (${sql})`;
   });
-  return { sql: arms.join(' UNION ALL '), columns: unified.map(({ label, type }) => ({ label, type })) };
-}
-
-/** @throws NotUnderstood for a column without a type */
-function readable(select: Select, place: Placed): Source {
-  const untyped = select.columns.find(({ type }) => type === 'null');
-  if (untyped === undefined) return toSource(select);
-  throw reject(`has the column ${untyped.label}, which is NULL without a type; cast it`, place);
+  return { sql: arms.join(' UNION ALL '), columns: unified };
 }
 
 function contextIn(visible: Visible, state: State): SelectContext {
-  const inner = (tree: QueryTree) => {
+  const subquery = (tree: QueryTree) => {
     const select = state.inner.get(tree) ?? query(tree, visible, state);
     state.inner.set(tree, select);
-    return select;
-  };
-  const subquery = (tree: QueryTree) => {
-    const { sql, columns } = inner(tree);
-    const [column, ...others] = columns;
-    if (column === undefined || others.length > 0)
-      throw reject('has a SELECT with more than one column instead of a value', tree);
-    if (column.type === 'array') throw reject('has a SELECT of an array instead of a value', tree);
-    return { sql: `(${sql})`, type: column.type };
+    return { ...select, sql: `(${select.sql})` };
   };
   return {
     visible,
@@ -151,10 +140,7 @@ function contextIn(visible: Visible, state: State): SelectContext {
     contextOf: (scope) => createContext(scope, subquery, state),
     relate: (name, source, isOptional) =>
       createRelation({ name, alias: `t${state.relations++}`, source, isTyped: state.isTyped, isOptional }),
-    subquery: (tree) => {
-      const { sql, columns } = inner(tree);
-      return readable({ sql: `(${sql})`, columns }, tree);
-    },
+    subquery,
   };
 }
 
@@ -188,17 +174,12 @@ function requireScalar(value: Value, place: Placed): Value {
 
 const ARMS_MAX = 20;
 
-const VIEW_COLUMNS: Readonly<Record<string, Type>> = {
-  id: 'string',
-  timestamp: 'timestamp',
-  event_message: 'string',
-  metadata: 'record',
-};
+const column = (name: string, type: Type, label = name): SourceColumn => ({ name, label, type });
 
-function viewSource(name: string, view: DialectView, isTyped: boolean): Source {
-  const columns = Object.entries(VIEW_COLUMNS).map(
-    ([column, type]) => [column, { name: column, label: column, type }] as const,
-  );
-  const flag = [FLAG_LABEL, { name: FLAG, label: FLAG_LABEL, type: 'bool' }] as const;
-  return { sql: name, columns: new Map<string, SourceColumn>(isTyped ? [...columns, flag] : columns), view };
-}
+const VIEW_COLUMNS = [
+  column('id', 'string'),
+  column('timestamp', 'timestamp'),
+  column('event_message', 'string'),
+  column('metadata', 'record'),
+];
+const FLAG_COLUMN = column(FLAG, 'bool', FLAG_LABEL);

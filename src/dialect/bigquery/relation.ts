@@ -34,18 +34,22 @@ export interface DialectColumn {
   readonly path: readonly string[];
 }
 
-/** What a SELECT reads from: a view, a WITH member or a SELECT in brackets. */
-export interface Source {
+/** A SELECT of a caller. */
+export interface Select {
   readonly sql: string;
-  readonly columns: ReadonlyMap<string, SourceColumn>;
+  readonly columns: readonly SourceColumn[];
+}
+
+/** What a SELECT reads from: a view, a WITH member or a SELECT in brackets. */
+export interface Source extends Select {
   /** Given for a view of the stored query. */
   readonly view?: DialectView;
 }
 
 export interface SourceColumn {
-  /** Its name in the source's SQL. */
+  /** Its name in the source's SQL: `c0`, `c1` and so on in that of a SELECT. */
   readonly name: string;
-  /** As callers name it; in lower case its key in `columns`. */
+  /** As callers name it, in any letter case. */
   readonly label: string;
   readonly type: Type;
   readonly members?: Members | undefined;

@@ -1,7 +1,7 @@
 import { formatInstant } from '../../lib/instant.ts';
 import { type Expression, type Form, type QueryTree, reject } from './parse/tree.ts';
-import type { Origin, Relation, Source, SourceColumn, Step } from './relation.ts';
-import { instantOf, type Type, type Value } from './value.ts';
+import type { Origin, Relation, Select, Source, SourceColumn, Step } from './relation.ts';
+import { instantOf, type Value } from './value.ts';
 
 /** What the translation of an expression needs. */
 export interface Context {
@@ -14,8 +14,8 @@ export interface Context {
   readonly translateArray: (expression: Expression) => Value;
   /** Translates an argument of an aggregate function: names in it are those of a row, not of a group. */
   readonly translateRow: (expression: Expression) => Value;
-  /** Translates a SELECT in brackets with one column. */
-  readonly subquery: (query: QueryTree) => { readonly sql: string; readonly type: Type };
+  /** Translates a SELECT in brackets. */
+  readonly subquery: (query: QueryTree) => Select;
 }
 
 /** The names that the expressions of one SELECT can use. */
@@ -25,14 +25,20 @@ export interface ColumnScope {
   readonly records: readonly { readonly name: string; readonly origin: Origin }[];
   /** Columns of USING, which two relations have. */
   readonly shared: ReadonlySet<string>;
-  /** Expressions of the SELECT list by name, in lower case, for GROUP BY, HAVING and ORDER BY. */
-  readonly aliases: ReadonlyMap<string, Value>;
+  /** The SELECT list, for GROUP BY, HAVING and ORDER BY: the first of several columns of one name counts. */
+  readonly aliases: readonly Item[];
   /** What values by which rows are grouped stand for, by their SQL. */
   readonly grouped: ReadonlyMap<string, Value>;
 }
 
+/** A column of a SELECT list. */
+export interface Item {
+  readonly label: string;
+  readonly value: Value;
+}
+
 export function createScope(): ColumnScope {
-  return { relations: [], records: [], shared: new Set(), aliases: new Map(), grouped: new Map() };
+  return { relations: [], records: [], shared: new Set(), aliases: [], grouped: new Map() };
 }
 
 /** What a name stands for: a value, or JSON that steps lead into. */
@@ -104,8 +110,8 @@ export function readColumn(relation: Relation, column: SourceColumn): Value {
 }
 
 /** Names of columns are the same in any letter case. */
-function getColumn({ columns }: Source, name: string) {
-  return columns.get(name.toLowerCase());
+export function getColumn({ columns }: Source, name: string): SourceColumn | undefined {
+  return columns.find(({ label }) => isSame(label, name));
 }
 
 export function isSame(a: string, b: string): boolean {

@@ -10,27 +10,17 @@ import {
   shorten,
   type Tail,
 } from './parse/tree.ts';
-import type { Source } from './relation.ts';
-import { type ColumnScope, type Context, createScope, findBounds, isSame, readColumn } from './scope.ts';
-import { as, groupedValue, isJson, type Members, type Type, type Value } from './value.ts';
-
-/** A column of a SELECT: in its SQL it is `c0`, `c1` and so on. */
-interface OutputColumn {
-  /** As the caller names it. */
-  readonly label: string;
-  readonly type: Type;
-  readonly members?: Members | undefined;
-}
-
-export interface Select {
-  readonly sql: string;
-  readonly columns: readonly OutputColumn[];
-}
-
-interface Item {
-  readonly label: string;
-  readonly value: Value;
-}
+import type { Select } from './relation.ts';
+import {
+  type ColumnScope,
+  type Context,
+  createScope,
+  findBounds,
+  type Item,
+  isSame,
+  readColumn,
+} from './scope.ts';
+import { as, groupedValue, isJson, type Value } from './value.ts';
 
 /**
  * Translates one SELECT, without its WITH.
@@ -45,11 +35,11 @@ export function translateSelect(tree: SelectTree, context: SelectContext, tail: 
   const condition = where === undefined ? '' : ` WHERE ${translateCondition(where, inner)}`;
   context.reads.push(...findBounds(where, from.scope.relations, inner));
   const rows = readItems(tree, from.scope, inner);
-  const keys = readKeys(tree, rows, { named: contextOf(withAliases(from.scope, rows)), inner });
+  const keys = readKeys(tree, rows, { named: contextOf({ ...from.scope, aliases: rows }), inner });
   const grouped = new Map(keys.filter(isJson).map((key) => [key.sql, groupedValue(key)]));
   const groups: ColumnScope = { ...from.scope, grouped };
   const items = grouped.size === 0 ? rows : readItems(tree, groups, contextOf(groups));
-  const named = contextOf(withAliases(groups, items));
+  const named = contextOf({ ...groups, aliases: items });
   const values = items.map(({ value }) => value);
   const group =
     keys.length === 0
@@ -58,7 +48,9 @@ export function translateSelect(tree: SelectTree, context: SelectContext, tail: 
   const groupCondition = having === undefined ? '' : ` HAVING ${translateCondition(having, named)}`;
   const ownTail = tail !== undefined && !isDistinct ? writeTail(tail, values, named) : '';
   const list = values.map(({ sql }, i) => `${sql} AS c${i}`).join(', ');
-  const columns = items.map(({ label, value: { type, members } }) => ({ label, type, members }));
+  const columns = items.map(({ label, value: { type, members } }, i) => {
+    return { name: `c${i}`, label, type, members };
+  });
   const array = isDistinct ? columns.find(({ type }) => type === 'array') : undefined;
   if (array !== undefined) throw reject(`has DISTINCT with the array ${array.label}`, tree);
   const source = from.write();
@@ -80,32 +72,13 @@ function translateCondition(condition: Expression, context: Context): string {
 
 /** A SELECT with an ORDER BY and a LIMIT around it, which name its columns only. */
 export function withTail(select: Select, tail: Tail, { contextOf, relate }: SelectContext): Select {
-  const { sql, columns } = select;
-  const relation = relate('', toSource({ sql: `(${sql})`, columns }), false);
-  const values = [...relation.source.columns.values()].map((column) => readColumn(relation, column));
-  const items = columns.map(
-    ({ label }, i) => ({ label, value: values[i] ?? { type: 'null', sql: 'NULL' } }) as const,
-  );
-  const written = writeTail(tail, values, contextOf(withAliases(createScope(), items)));
+  const relation = relate('', { ...select, sql: `(${select.sql})` }, false);
+  const aliases = select.columns.map((one) => ({ label: one.label, value: readColumn(relation, one) }));
+  const values = aliases.map(({ value }) => value);
+  const written = writeTail(tail, values, contextOf({ ...createScope(), aliases }));
   if (written === '') return select;
   const list = values.map((value, i) => `${value.sql} AS c${i}`);
-  return { sql: `SELECT ${list.join(', ')} FROM ${relation.write()}${written}`, columns };
-}
-
-/** What FROM can read of a SELECT. */
-export function toSource({ sql, columns }: Select): Source {
-  const named = columns.map(
-    ({ label, type, members }, i) => [label.toLowerCase(), { name: `c${i}`, label, type, members }] as const,
-  );
-  return { sql, columns: new Map(named) };
-}
-
-/** The first of several columns of one name counts. */
-function withAliases(scope: ColumnScope, items: readonly Item[]): ColumnScope {
-  return {
-    ...scope,
-    aliases: new Map(items.toReversed().map(({ label, value }) => [label.toLowerCase(), value])),
-  };
+  return { ...select, sql: `SELECT ${list.join(', ')} FROM ${relation.write()}${written}` };
 }
 
 /** The values of GROUP BY. */
@@ -153,9 +126,9 @@ function readStar(star: StarTree, scope: ColumnScope): readonly Item[] {
     throw reject(`has ${star.relation === undefined ? '*' : `${star.relation}.*`} without a table`, star);
   const except = new Set(star.except.map((name) => name.toLowerCase()));
   const found = relations.flatMap((relation) =>
-    [...relation.source.columns].map(([key, column]) => ({ key, relation, column })),
+    relation.source.columns.map((column) => ({ relation, column })),
   );
-  const kept = found.filter(({ key }) => !except.has(key));
+  const kept = found.filter(({ column }) => !except.has(column.label.toLowerCase()));
   if (kept.length !== found.length - except.size)
     throw reject('has EXCEPT of what is not a column there', star);
   return kept.map(({ relation, column }) => ({ label: column.label, value: readColumn(relation, column) }));
