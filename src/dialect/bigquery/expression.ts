@@ -28,11 +28,10 @@ const FORMS: { readonly [K in Expression['kind']]: (form: Form<K>, context: Cont
     return { type, sql: operator === '+' ? as(value, type) : `(-${as(value, type)})` };
   },
   in: translateIn,
-  is({ value, what, isNot }, { translate }) {
+  is({ value, what }, { translate }) {
     const own = translate(value);
-    const sql =
-      what === 'null' ? `isNull(${own.sql})` : `ifNull(${what ? '' : 'NOT '}${as(own, 'bool')}, false)`;
-    return bool(isNot ? `(NOT ${sql})` : sql);
+    if (what === 'null') return bool(`isNull(${own.sql})`);
+    return bool(`ifNull(${what ? '' : 'NOT '}${as(own, 'bool')}, false)`);
   },
   case: translateCase,
   cast: ({ value, type, isSafe }, { translate }) => cast(translate(value), type, isSafe),

@@ -175,21 +175,9 @@ function writeQuantile(value: Value, parts: number, place: number): Value {
 function writeQuantiles(value: Value, parts: number): Value {
   requireParts(parts, ARRAY_PARTS_MAX);
   const { type, sql } = toQuantified(value);
-  return {
-    type: 'array',
-    sql: `if(count(${sql}) = 0, [], quantilesExact(${writeLevels(parts)})(${sql}))`,
-    members: { type, parts },
-  };
-}
-
-/** The levels of each number of parts: writing numbers takes longer than all else of a translation. */
-const LEVELS = new Map<number, string>();
-
-function writeLevels(parts: number): string {
-  const levels =
-    LEVELS.get(parts) ?? Array.from({ length: parts + 1 }, (_, place) => place / parts).join(', ');
-  LEVELS.set(parts, levels);
-  return levels;
+  const levels = Array.from({ length: parts + 1 }, (_, place) => place / parts).join(', ');
+  const written = `if(count(${sql}) = 0, [], quantilesExact(${levels})(${sql}))`;
+  return { type: 'array', sql: written, members: { type, parts } };
 }
 
 /** A member of an array of `writeQuantiles`. @throws NotUnderstood for a place beyond the parts */

@@ -1,4 +1,4 @@
-import { type Grammar, parseField, parseList } from './token.ts';
+import type { Grammar } from './token.ts';
 import type { Expression, Form, Operand } from './tree.ts';
 
 /**
@@ -19,52 +19,45 @@ function parseChain(tokens: Grammar, operator: 'AND' | 'OR'): Expression {
 
 function parseNot(tokens: Grammar): Expression {
   const start = tokens.start();
-  if (tokens.takeWords('NOT'))
-    return { kind: 'unary', operator: 'NOT', operand: tokens.nest(() => parseNot(tokens)), start };
-  const value = parseSum(tokens);
-  return parseRight(value, tokens) ?? value;
+  if (!tokens.takeWords('NOT')) return parseComparison(tokens);
+  return { kind: 'unary', operator: 'NOT', operand: tokens.nest(() => parseNot(tokens)), start };
 }
 
 const SIGNS: readonly Form<'comparison'>['operator'][] = ['=', '!=', '<>', '<=', '>=', '<', '>'];
-
-/** What a value is compared with; `undefined` if it is not. */
-function parseRight(value: Expression, tokens: Grammar): Expression | undefined {
-  const { start } = value;
-  const sign = SIGNS.find((one) => tokens.takeSign(one));
-  if (sign !== undefined)
-    return { kind: 'comparison', operator: sign, left: value, right: parseSum(tokens), start };
-  if (tokens.takeWords('IS')) return parseIs(value, tokens);
-  const isNot = /^(?:LIKE|IN|BETWEEN)$/.test(tokens.word(1)) && tokens.takeWords('NOT');
-  const compared = parseWordOperator(value, tokens);
-  return compared && isNot ? { kind: 'unary', operator: 'NOT', operand: compared, start } : compared;
-}
-
-function parseWordOperator(value: Expression, tokens: Grammar): Expression | undefined {
-  const { start } = value;
-  if (tokens.takeWords('LIKE'))
-    return { kind: 'comparison', operator: 'LIKE', left: value, right: parseSum(tokens), start };
-  if (tokens.takeWords('BETWEEN')) {
-    const low = parseSum(tokens);
-    tokens.expectWord('AND');
-    const within = [
-      { kind: 'comparison', operator: '>=', left: value, right: low, start },
-      { kind: 'comparison', operator: '<=', left: value, right: parseSum(tokens), start },
-    ] as const;
-    return { kind: 'chain', operator: 'AND', operands: within, start };
-  }
-  if (!tokens.takeWords('IN')) return undefined;
-  tokens.expectSign('(', 'a list in brackets');
-  const members = tokens.isQuery() ? tokens.nest(tokens.query) : parseList(tokens);
-  tokens.expectSign(')', 'the closing bracket of the list');
-  return { kind: 'in', value, members, start };
-}
-
 const TRUTHS = { NULL: 'null', TRUE: true, FALSE: false } as const;
 
-function parseIs(value: Expression, tokens: Grammar): Expression {
-  const isNot = tokens.takeWords('NOT');
+/** Parses a value, and what it is compared with if it is. */
+function parseComparison(tokens: Grammar): Expression {
+  const value = parseSum(tokens);
+  const sign = SIGNS.find((one) => tokens.takeSign(one));
+  if (sign !== undefined) return compare(sign, value, parseSum(tokens));
+  const isIs = tokens.takeWords('IS');
+  const isNot = (isIs || /^(?:LIKE|IN|BETWEEN)$/.test(tokens.word(1))) && tokens.takeWords('NOT');
+  const operand = isIs ? parseTruth(value, tokens) : parseWordOperator(value, tokens);
+  return isNot ? { kind: 'unary', operator: 'NOT', operand, start: value.start } : operand;
+}
+
+function compare(operator: Form<'comparison'>['operator'], left: Expression, right: Expression): Expression {
+  return { kind: 'comparison', operator, left, right, start: left.start };
+}
+
+function parseWordOperator(value: Expression, tokens: Grammar): Expression {
+  const { start } = value;
+  if (tokens.takeWords('LIKE')) return compare('LIKE', value, parseSum(tokens));
+  if (tokens.takeWords('BETWEEN')) {
+    const low = compare('>=', value, parseSum(tokens));
+    tokens.expectWord('AND');
+    return { kind: 'chain', operator: 'AND', operands: [low, compare('<=', value, parseSum(tokens))], start };
+  }
+  if (!tokens.takeWords('IN')) return value;
+  tokens.expectSign('(', 'a list in brackets');
+  const members = tokens.isQuery() ? tokens.nest(tokens.query) : tokens.list(tokens.expression);
+  return tokens.close({ kind: 'in', value, members, start }, 'the closing bracket of the list');
+}
+
+function parseTruth(value: Expression, tokens: Grammar): Expression {
   for (const [word, what] of Object.entries(TRUTHS))
-    if (tokens.takeWords(word)) return { kind: 'is', value, what, isNot, start: value.start };
+    if (tokens.takeWords(word)) return { kind: 'is', value, what, start: value.start };
   throw tokens.unexpected('NULL, TRUE or FALSE');
 }
 
@@ -126,8 +119,7 @@ function parseOperand(tokens: Grammar): Expression {
 function parseMember(list: Expression, tokens: Grammar): Expression {
   if (!tokens.takeWords('OFFSET')) throw tokens.unexpected('OFFSET(…)');
   tokens.expectSign('(');
-  const index = tokens.expression();
-  tokens.expectSign(')');
+  const index = tokens.close(tokens.expression());
   tokens.expectSign(']');
   return { kind: 'member', list, index, start: list.start };
 }
@@ -146,8 +138,7 @@ function parseBrackets(tokens: Grammar, start: number): Expression {
   const inner: Expression = tokens.isQuery()
     ? { kind: 'subquery', query: tokens.nest(tokens.query), start }
     : tokens.expression();
-  tokens.expectSign(')', 'an operator or a closing bracket');
-  return inner;
+  return tokens.close(inner, 'an operator or a closing bracket');
 }
 
 /** @returns `undefined` for a name or a call of this word */
@@ -196,8 +187,7 @@ const WORDS: ReadonlyMap<string, Parse> = new Map<string, Parse>([
 function parseNamed(tokens: Grammar, start: number): Expression {
   const isCall = tokens.isSign('(', 1) && /^(?:IF|LEFT|RIGHT)$/.test(tokens.word());
   if (!isCall && !tokens.isName()) throw tokens.unexpected('a value');
-  const names = [tokens.take('a name').value];
-  while (tokens.takeSign('.')) names.push(parseField(tokens));
+  const names = tokens.path();
   return tokens.takeSign('(')
     ? parseCall(names.join('.').toLowerCase(), start, tokens)
     : { kind: 'name', names, start };
@@ -207,7 +197,7 @@ function parseNamed(tokens: Grammar, start: number): Expression {
 function parseCall(name: string, start: number, tokens: Grammar): Expression {
   const isDistinct = tokens.takeWords('DISTINCT');
   const isOfRows = !isDistinct && tokens.takeSign('*');
-  const args = isOfRows || tokens.isSign(')') ? [] : parseList(tokens);
+  const args = isOfRows || tokens.isSign(')') ? [] : tokens.list(tokens.expression);
   tokens.expectSign(')', `a comma or the closing bracket of ${name}`);
   const isOver = tokens.takeWords('OVER');
   if (isOver) {
@@ -240,8 +230,7 @@ function parseCast(tokens: Grammar, start: number): Expression {
   const value = tokens.expression();
   tokens.expectWord('AS');
   const type = tokens.take('a type').value.toLowerCase();
-  tokens.expectSign(')', 'the closing bracket of CAST');
-  return { kind: 'cast', value, type, isSafe, start };
+  return tokens.close({ kind: 'cast', value, type, isSafe, start }, 'the closing bracket of CAST');
 }
 
 /** Parses EXTRACT. */
@@ -250,8 +239,7 @@ function parseExtract(tokens: Grammar, start: number): Expression {
   tokens.expectSign('(');
   const part = parsePart(tokens);
   tokens.expectWord('FROM');
-  const from = tokens.expression();
-  tokens.expectSign(')', 'the closing bracket of EXTRACT');
+  const from = tokens.close(tokens.expression(), 'the closing bracket of EXTRACT');
   return { kind: 'extract', part, from, start };
 }
 
@@ -266,7 +254,6 @@ function parseInterval(tokens: Grammar, start: number): Expression {
 function parsePart(tokens: Grammar): string {
   const part = tokens.takeWord('a part of a time, such as HOUR,').toLowerCase();
   if (part !== 'week' || !tokens.takeSign('(')) return part;
-  const day = tokens.take('a day').value.toLowerCase();
-  tokens.expectSign(')');
+  const day = tokens.close(tokens.take('a day').value.toLowerCase());
   return day === 'monday' ? 'isoweek' : `week(${day})`;
 }

@@ -182,10 +182,9 @@ export function createTokenStream(sql: string, tokens: readonly BigQueryToken[])
       return token?.kind === 'sign' && token.value === sign;
     },
     /** Whether the next token can be a name: one in backticks, or a word that is not reserved. */
-    isName(ahead = 0): boolean {
-      const token = peek(ahead);
-      if (token?.kind === 'word') return !RESERVED.has(stream.word(ahead));
-      return token?.kind === 'name';
+    isName(): boolean {
+      const kind = peek()?.kind;
+      return kind === 'name' || (kind === 'word' && !RESERVED.has(stream.word()));
     },
     /** Whether the next token can be an alias without AS. */
     isAlias: (): boolean => stream.isName() && !NOT_ALIAS.has(stream.word()),
@@ -217,6 +216,26 @@ export function createTokenStream(sql: string, tokens: readonly BigQueryToken[])
     },
     expectSign(sign: string, belongs = `"${sign}"`): void {
       if (!stream.takeSign(sign)) throw stream.unexpected(belongs);
+    },
+    /** Reads the bracket after what has been parsed, and returns that. */
+    close<T>(parsed: T, belongs?: string): T {
+      stream.expectSign(')', belongs);
+      return parsed;
+    },
+    /** Names between dots. After a dot every word is one. */
+    path(): readonly string[] {
+      const names = [stream.take('a name').value];
+      while (stream.takeSign('.')) {
+        if (!/^(?:word|name)$/.test(peek()?.kind ?? '')) throw stream.unexpected('a name');
+        names.push(stream.take('a name').value);
+      }
+      return names;
+    },
+    /** What is between commas. */
+    list<T>(parse: () => T): readonly T[] {
+      const list = [parse()];
+      while (stream.takeSign(',')) list.push(parse());
+      return list;
     },
     expectWord(word: string): void {
       if (!stream.takeWords(word)) throw stream.unexpected(word);
@@ -262,18 +281,4 @@ function describe(token: BigQueryToken | undefined, belongs: string): string {
   const shown = isKeyword ? word : JSON.stringify(shorten(value));
   const instead = kind !== 'text' && Object.hasOwn(INSTEAD, word) ? `; ${INSTEAD[word]}` : '';
   return `has ${kind === 'text' ? 'the text ' : ''}${shown} where ${belongs} belongs${instead}`;
-}
-
-/** Expressions between commas. */
-export function parseList(tokens: Grammar): readonly Expression[] {
-  const list = [tokens.expression()];
-  while (tokens.takeSign(',')) list.push(tokens.expression());
-  return list;
-}
-
-/** After a dot every word is a name. */
-export function parseField(tokens: Grammar): string {
-  const kind = tokens.peek()?.kind;
-  if (kind !== 'word' && kind !== 'name') throw tokens.unexpected('a name');
-  return tokens.take('a name').value;
 }

@@ -94,12 +94,7 @@ type ExpressionForm =
       readonly right: Expression;
     }
   | { readonly kind: 'in'; readonly value: Expression; readonly members: readonly Expression[] | QueryTree }
-  | {
-      readonly kind: 'is';
-      readonly value: Expression;
-      readonly what: 'null' | boolean;
-      readonly isNot: boolean;
-    }
+  | { readonly kind: 'is'; readonly value: Expression; readonly what: 'null' | boolean }
   | {
       readonly kind: 'case';
       readonly subject: Expression | undefined;
