@@ -5,7 +5,7 @@ import { type Expression, type Form, type QueryTree, reject } from './parse/tree
 import { type Context, findName, isSame, readFound } from './scope.ts';
 import { translateMember } from './signature.ts';
 import { addInterval, writeExtract } from './time-function.ts';
-import { as, commonOf, compare, type Type, type Value } from './value.ts';
+import { as, commonOf, compare, type Type, toNumber, type Value } from './value.ts';
 
 /** Translates each form of an expression. */
 const FORMS: { readonly [K in Expression['kind']]: (form: Form<K>, context: Context) => Value } = {
@@ -24,8 +24,8 @@ const FORMS: { readonly [K in Expression['kind']]: (form: Form<K>, context: Cont
   unary({ operator, operand }, { translate }) {
     const value = translate(operand);
     if (operator === 'NOT') return bool(`(NOT ${as(value, 'bool')})`);
-    const type = value.type === 'int64' ? 'int64' : 'float64';
-    return { type, sql: operator === '+' ? as(value, type) : `(-${as(value, type)})` };
+    const { type, sql } = toNumber(value);
+    return { type, sql: operator === '+' ? sql : `(-${sql})` };
   },
   in: translateIn,
   is({ value, what }, { translate }) {

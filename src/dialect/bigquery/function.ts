@@ -1,7 +1,7 @@
 import { createMatcher, findGroups } from '../../sql/pattern.ts';
 import { writeValue } from '../../sql/sql.ts';
 import { reject } from './parse/tree.ts';
-import { type BigQueryFunction, NULL, plain } from './signature.ts';
+import { type BigQueryFunction, NULL, plain, takes } from './signature.ts';
 import {
   as,
   instantOf,
@@ -198,11 +198,8 @@ function writeExtract(value: string, pattern: string, position = '1', occurrence
 const extract = plain(['string', 'pattern', 'count?', 'count?'], 'string', writeExtract);
 
 /** A function with the name of the type that it casts to. */
-const castTo = (name: string): BigQueryFunction => ({
-  min: 1,
-  max: 1,
-  write: ([value = NULL], { translate }) => cast(translate(value), name, false),
-});
+const castTo = (name: PlainType) =>
+  takes(1, 1, ([value = NULL], { translate }) => cast(translate(value), name, false));
 
 /** Functions of texts and numbers, and casts, by name in lower case. */
 export const VALUE_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {

@@ -2,7 +2,7 @@ import { createMatcher, findPatternFault } from '../../sql/pattern.ts';
 import { writeValue } from '../../sql/sql.ts';
 import { type Expression, type Form, reject } from './parse/tree.ts';
 import type { Context } from './scope.ts';
-import { as, isJson, isTime, jsonValue, type TargetType, type Type, type Value } from './value.ts';
+import { as, isJson, isTime, jsonValue, type TargetType, type Type, toNumber, type Value } from './value.ts';
 
 /** A function of BigQuery, with how many arguments it takes. */
 export interface BigQueryFunction {
@@ -23,6 +23,13 @@ export const NULL: Expression = { kind: 'null', start: 0 };
 
 /** Arguments of a call with any number of them. */
 export const ARGUMENTS_MAX = 50;
+
+/** A function by how many arguments it takes. */
+export const takes = (min: number, max: number, write: BigQueryFunction['write']): BigQueryFunction => ({
+  min,
+  max,
+  write,
+});
 
 /** A function of values, such as `(string, count, count?)`. @param write gets the SQL of each argument that is there */
 export function plain(
@@ -88,11 +95,8 @@ function readPattern(pattern: string): string {
 }
 
 /** An aggregate function of one argument. @param write throws NotUnderstood for an argument of another type */
-const aggregate = (write: (value: Value) => Value): BigQueryFunction => ({
-  min: 1,
-  max: 1,
-  write: ([arg = NULL], { translateRow }) => write(translateRow(arg)),
-});
+const aggregate = (write: (value: Value) => Value) =>
+  takes(1, 1, ([arg = NULL], { translateRow }) => write(translateRow(arg)));
 
 /** The first and last of JSON values are those of ORDER BY: numbers, then other texts. */
 const extreme = (name: 'min' | 'max') =>
@@ -107,8 +111,8 @@ const countDistinct = (value: Value) => `uniqExact(${value.json?.('string') ?? v
 /** Every aggregate function besides COUNT, by name in lower case. */
 export const AGGREGATES: Readonly<Record<string, BigQueryFunction>> = {
   sum: aggregate((value) => {
-    const type = value.type === 'int64' ? 'int64' : 'float64';
-    return { type, sql: `sumOrNull(${as(value, type)})` };
+    const { type, sql } = toNumber(value);
+    return { type, sql: `sumOrNull(${sql})` };
   }),
   avg: aggregate((value) => ({ type: 'float64', sql: `avgOrNull(${as(value, 'float64')})` })),
   min: extreme('min'),
@@ -121,12 +125,9 @@ export const AGGREGATES: Readonly<Record<string, BigQueryFunction>> = {
   approx_count_distinct: aggregate((value) => ({ type: 'int64', sql: `toInt64(${countDistinct(value)})` })),
   logical_and: aggregate((value) => ({ type: 'bool', sql: `(minOrNull(${as(value, 'bool')}) = 1)` })),
   logical_or: aggregate((value) => ({ type: 'bool', sql: `(maxOrNull(${as(value, 'bool')}) = 1)` })),
-  approx_quantiles: {
-    min: 2,
-    max: 2,
-    write: ([value = NULL, parts = NULL], { translate, translateRow }) =>
-      writeQuantiles(translateRow(value), Number(translate(parts).sql)),
-  },
+  approx_quantiles: takes(2, 2, ([value = NULL, parts = NULL], { translate, translateRow }) =>
+    writeQuantiles(translateRow(value), Number(translate(parts).sql)),
+  ),
 };
 
 /** `count(*)`, `count(x)` and `count(DISTINCT x)`, each also with `OVER ()`. @throws NotUnderstood for other arguments */
@@ -167,14 +168,14 @@ const ARRAY_PARTS_MAX = 100;
 function writeQuantile(value: Value, parts: number, place: number): Value {
   requireParts(parts, PARTS_MAX);
   requirePlace(parts, place);
-  const { type, sql } = toQuantified(value);
+  const { type, sql } = isTime(value) ? value : toNumber(value);
   return { type, sql: `quantileExactOrNull(${place / parts})(${sql})` };
 }
 
 /** `approx_quantiles(x, parts)`: an array of exact quantiles, empty instead of NULL for a group without values. */
 function writeQuantiles(value: Value, parts: number): Value {
   requireParts(parts, ARRAY_PARTS_MAX);
-  const { type, sql } = toQuantified(value);
+  const { type, sql } = isTime(value) ? value : toNumber(value);
   const levels = Array.from({ length: parts + 1 }, (_, place) => place / parts).join(', ');
   const written = `if(count(${sql}) = 0, [], quantilesExact(${levels})(${sql}))`;
   return { type: 'array', sql: written, members: { type, parts } };
@@ -196,11 +197,4 @@ function requireParts(parts: number, max: number): void {
 function requirePlace(parts: number, place: number): void {
   if (!Number.isInteger(place) || place < 0 || place > parts)
     throw reject(`has an offset beyond the ${parts + 1} members of approx_quantiles`);
-}
-
-/** Times and integers as they are, other values as floats. */
-function toQuantified(value: Value): Value {
-  if (isTime(value)) return value;
-  const type = value.type === 'int64' ? 'int64' : 'float64';
-  return { type, sql: as(value, type) };
 }

@@ -1,6 +1,6 @@
 import { type Expression, reject } from './parse/tree.ts';
 import type { Context } from './scope.ts';
-import { type BigQueryFunction, NULL, plain } from './signature.ts';
+import { type BigQueryFunction, NULL, plain, takes } from './signature.ts';
 import { as, type Value } from './value.ts';
 
 /** A part of a time, in ClickHouse's SQL with `$` for the time. */
@@ -58,12 +58,10 @@ const truncate = (time: string, part: string) =>
   `toDateTime64(${pick('start', part).replace('$', () => time)}, 6, 'UTC')`;
 
 /** A time and an INTERVAL after it, or before it. */
-const moved = (type: Move['type'], sign: Move['sign']): BigQueryFunction => ({
-  min: 2,
-  max: 2,
-  write: ([time = NULL, interval = NULL], context) =>
+const moved = (type: Move['type'], sign: Move['sign']) =>
+  takes(2, 2, ([time = NULL, interval = NULL], context) =>
     addInterval(context.translate(time), interval, { type, sign, context }),
-});
+  );
 
 const FORMATS: Readonly<Record<string, string>> = {
   Y: '%Y',
@@ -134,11 +132,7 @@ function writeParse(format: string, text: string): string {
 const micros = (time: string, unit: string) => `intDiv(toUnixTimestamp64Micro(${time}), ${unit})`;
 const fromMicros = (count: string, unit: string) => `fromUnixTimestamp64Micro(${count} * ${unit}, 'UTC')`;
 
-const clock = (type: Move['type']): BigQueryFunction => ({
-  min: 0,
-  max: 0,
-  write: (_, { now }) => ({ type, sql: NOW, instant: now }),
-});
+const clock = (type: Move['type']) => takes(0, 0, (_, { now }) => ({ type, sql: NOW, instant: now }));
 
 export const TIME_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
   current_timestamp: clock('timestamp'),

@@ -73,33 +73,37 @@ export function translateBigQuery(sql: string, options: TranslateOptions): Trans
 function translate(sql: string, { views, now, quotes = 'bigquery' }: TranslateOptions): Translation {
   const instant = parseInstant(now);
   if (instant === undefined) throw new RangeError(`${now} is not an instant`);
-  const parsed = { root: parse(sql, quotes), views, now: instant };
-  const query = translateQuery({ ...parsed, isTyped: false });
-  const columns = query.columns.map(({ label, type }) => ({ name: label, type: outputType(type) }));
-  const instants = createInstants();
-  const translated = instants.lift(writeQuery(query));
-  const typed = translateTyped(parsed, query);
+  const options = { root: parse(sql, quotes), views, now: instant, isTyped: false };
+  const query = translateQuery(options);
+  // SELECTs that differ only in their constant instants share a check, if these are parameters. Equal instants share
+  // one: the engine compares the expressions of GROUP BY with those of the list.
+  const names = new Map<string, string>();
+  const lift = (text: string) =>
+    text.replace(INSTANT, (_, at: string) => {
+      const name = names.get(at) ?? `${SQL_INSTANT_PREFIX}${names.size}`;
+      names.set(at, name);
+      return `@${name}`;
+    });
+  const whole = lift(writeQuery(query));
+  const typed = translateTyped(options, query);
   return {
-    sql: translated,
-    typed: typed && { ...typed, sql: instants.lift(typed.sql) },
-    instants: instants.values(),
-    columns,
+    sql: whole,
+    typed: typed && { ...typed, sql: lift(typed.sql) },
+    instants: Object.fromEntries([...names].map(([at, name]) => [name, at])),
+    columns: query.columns.map(({ label, type }) => ({ name: label, type: outputType(type) })),
     bounds: query.bounds,
   };
 }
 
 /** @param query the whole translation */
-function translateTyped(options: Omit<QueryOptions, 'isTyped'>, { columns }: Query): TypedSelect | undefined {
+function translateTyped(options: QueryOptions, { columns }: Query): TypedSelect | undefined {
   const labels = new Set(columns.map(({ label }) => label.toLowerCase()));
   let flag = 'untyped';
   while (labels.has(flag)) flag += '_';
   const root = flagUntyped(options.root, flag);
   if (root === undefined) return undefined;
   try {
-    return {
-      sql: writeQuery(translateQuery({ ...options, root, isTyped: true })),
-      flag,
-    };
+    return { sql: writeQuery(translateQuery({ ...options, root, isTyped: true })), flag };
   } catch (error) {
     if (error instanceof NotUnderstood) return undefined; // such as one column too many
     throw error;
@@ -125,26 +129,6 @@ function writeOutput(column: string, type: Type): string {
   return type === 'date' ? `toString(${column})` : column;
 }
 
-// As convert.ts writes a constant. No text in quotes contains it, since its own quotes would be escaped, and no digit
+// As value.ts writes a constant. No text in quotes contains it, since its own quotes would be escaped, and no digit
 // follows a text.
 const INSTANT = /(?<=\btoDateTime64\()'(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6})'(?=, 6, 'UTC'\))/g;
-
-/**
- * Collects the constant instants of a translation as parameters, so that texts that differ only in them share their check.
- * Equal instants share a parameter: the engine compares the expressions of GROUP BY with those of the list.
- */
-function createInstants() {
-  const names = new Map<string, string>();
-  return {
-    /** Replaces each constant instant by its parameter. */
-    lift: (sql: string): string =>
-      sql.replace(INSTANT, (_, instant: string) => {
-        const name = names.get(instant) ?? `${SQL_INSTANT_PREFIX}${names.size}`;
-        names.set(instant, name);
-        return `@${name}`;
-      }),
-    /** The instants by parameter, in the engine's form of a time. */
-    values: (): Readonly<Record<string, string>> =>
-      Object.fromEntries([...names].map(([instant, name]) => [name, instant])),
-  };
-}

@@ -158,6 +158,12 @@ export function as(value: Value, wanted: TargetType): string {
   throw reject(`has a ${nameOf(value)} where a ${wanted} belongs`);
 }
 
+/** An integer as it is, any other value as a float. @throws NotUnderstood */
+export function toNumber(value: Value): Value {
+  const type = value.type === 'int64' ? 'int64' : 'float64';
+  return { type, sql: as(value, type) };
+}
+
 export const nameOf = ({ type, text }: Value) =>
   text === undefined ? type : `text ${JSON.stringify(text.slice(0, 60))}`;
 
