@@ -96,7 +96,9 @@ export function cast(value: Value, name: string, isSafe: boolean): Value {
     return { type, sql: toText(value), ...(value.text !== undefined && { text: value.text }) };
   if (type === 'timestamp' || type === 'datetime' || type === 'date') return toTime(value, type, isSafe);
   if (isJson(value) || value.type === type) return { type, sql: as(value, type) };
-  return { type, sql: toPlain(value, type, isSafe) };
+  const write = PLAIN[`${value.type} ${type}`];
+  if (write === undefined) throw rejectCast(value, type);
+  return { type, sql: write(value.sql, isSafe ? 'OrNull' : '') };
 }
 
 /** Casts between other types, by both types. */
@@ -109,12 +111,6 @@ const PLAIN: Readonly<Record<string, (sql: string, suffix: '' | 'OrNull') => str
   'float64 int64': roundToInteger,
   'bool int64': (sql) => `if(${sql}, 1, 0)`,
 };
-
-function toPlain(value: Value, type: 'int64' | 'float64' | 'bool', isSafe: boolean): string {
-  const write = PLAIN[`${value.type} ${type}`];
-  if (write === undefined) throw rejectCast(value, type);
-  return write(value.sql, isSafe ? 'OrNull' : '');
-}
 
 function rejectCast(value: Value, type: Type) {
   return reject(`casts a ${nameOf(value)} to ${type.toUpperCase()}, which BigQuery does not`);

@@ -158,13 +158,6 @@ const parseConstant =
     return value === null ? { kind: 'null', start } : { kind: 'bool', value, start };
   };
 
-/** These are functions with or without brackets. */
-const parseClock: Parse = (tokens, start) => {
-  if (tokens.isSign('(', 1)) return undefined;
-  const name = tokens.take('a value').value.toLowerCase();
-  return { kind: 'call', name, args: [], start };
-};
-
 /** What begins with a word that is not only a name. */
 const WORDS: ReadonlyMap<string, Parse> = new Map<string, Parse>([
   ['NULL', parseConstant(null)],
@@ -173,9 +166,6 @@ const WORDS: ReadonlyMap<string, Parse> = new Map<string, Parse>([
   ['TIMESTAMP', parseTime],
   ['DATETIME', parseTime],
   ['DATE', parseTime],
-  ['CURRENT_TIMESTAMP', parseClock],
-  ['CURRENT_DATETIME', parseClock],
-  ['CURRENT_DATE', parseClock],
   ['CASE', parseCase],
   ['CAST', parseCast],
   ['SAFE_CAST', parseCast],
@@ -185,6 +175,9 @@ const WORDS: ReadonlyMap<string, Parse> = new Map<string, Parse>([
 
 /** A path of names, or a call. */
 function parseNamed(tokens: Grammar, start: number): Expression {
+  // These are functions with or without brackets.
+  if (/^CURRENT_(?:TIMESTAMP|DATETIME|DATE)$/.test(tokens.word()) && !tokens.isSign('(', 1))
+    return { kind: 'call', name: tokens.take('a value').value.toLowerCase(), args: [], start };
   const isCall = tokens.isSign('(', 1) && /^(?:IF|LEFT|RIGHT)$/.test(tokens.word());
   if (!isCall && !tokens.isName()) throw tokens.unexpected('a value');
   const names = tokens.path();
