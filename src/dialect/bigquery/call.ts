@@ -11,7 +11,7 @@ import {
   translateCount,
 } from './signature.ts';
 import { TIME_FUNCTIONS } from './time-function.ts';
-import { as, compare, jsonValue, type Type, unify, type Value } from './value.ts';
+import { as, compare, isJson, jsonValue, type Type, unify, type Value } from './value.ts';
 
 /** A call of a function. @throws NotUnderstood for one that is not known */
 export function translateCall(call: Form<'call'>, context: Context): Value {
@@ -35,7 +35,7 @@ export function translateCall(call: Form<'call'>, context: Context): Value {
 
 /** A value of a type that an expression has found; JSON as its text. */
 export function toValue(type: Type, sql: string): Value {
-  return type === 'json' || type === 'record' ? jsonValue(`ifNull(${sql}, '')`) : { type, sql };
+  return isJson({ type }) ? jsonValue(`ifNull(${sql}, '')`) : { type, sql };
 }
 
 /** Values of which one is taken, all as one type. @throws NotUnderstood if they have none */

@@ -1,7 +1,7 @@
 import { writeValue } from '../../sql/sql.ts';
 import { toValue, translateCall, translateCase } from './call.ts';
 import { cast } from './function.ts';
-import { type Expression, type Form, type QueryTree, reject } from './parse/tree.ts';
+import { type Expression, type Form, type Operand, type QueryTree, reject } from './parse/tree.ts';
 import { type Context, findName, isSame, readFound } from './scope.ts';
 import { translateMember } from './signature.ts';
 import { addInterval, writeExtract } from './time-function.ts';
@@ -112,10 +112,10 @@ function translateIn({ value, members }: Form<'in'>, context: Context): Value {
   const areConstant = values.every(({ text, sql }) => text !== undefined || /^\d+$/.test(sql));
   if (type === undefined || types.size > 1 || !areConstant) {
     const tests = values.map((one) => compare('=', left, one));
-    return { type: 'bool', sql: `(${tests.join(' OR ')})` };
+    return bool(`(${tests.join(' OR ')})`);
   }
   const listed = values.map((one) => as(one, type));
-  return { type: 'bool', sql: `(${as(left, type)} IN (${listed.join(', ')}))` };
+  return bool(`(${as(left, type)} IN (${listed.join(', ')}))`);
 }
 
 /** NULL instead of false if there is a NULL among the rows, which the engine leaves out. */
@@ -125,16 +125,7 @@ function isInSelect(left: Value, { sql, type }: { readonly sql: string; readonly
   const values = as(member, wanted);
   const nulls = `(SELECT countIf(isNull(${values})) FROM ${sql})`;
   const found = `${as(left, wanted)} IN (SELECT ${values} FROM ${sql})`;
-  return {
-    type: 'bool',
-    sql: `if(${found}, true, if(${nulls} > 0, NULL, if(isNull(${as(left, wanted)}), NULL, false)))`,
-  };
-}
-
-/** A value so far, and its SQL without brackets, so that a long chain is not nested as deep as it is long. */
-interface Partial {
-  readonly value: Value;
-  readonly bare: string | undefined;
+  return bool(`if(${found}, true, if(${nulls} > 0, NULL, if(isNull(${as(left, wanted)}), NULL, false)))`);
 }
 
 // Each operation is one level of the engine's syntax trees, whose depth is limited (engine/read-settings.ts).
@@ -148,14 +139,29 @@ const OPERATORS_MAX = 48;
 function translateOperation({ first, rest }: Form<'operation'>, context: Context): Value {
   if (rest.filter(({ operator }) => operator !== '||').length > OPERATORS_MAX)
     throw reject(`must have at most ${OPERATORS_MAX} of + - * / in a row; there is one more`);
-  let partial: Partial = { value: context.translate(first), bare: undefined };
+  let left = context.translate(first);
+  let bare: string | undefined; // `left` without brackets, so that a long chain is not nested as deep as it is long
   for (const { operator, operand } of rest) {
-    partial =
-      operand.kind === 'interval' && (operator === '+' || operator === '-')
-        ? { value: moveTime(partial.value, operator, operand, context), bare: undefined }
-        : operate(partial, operator, context.translate(operand));
+    if (operand.kind === 'interval' && (operator === '+' || operator === '-')) {
+      left = moveTime(left, operator, operand, context);
+      bare = undefined;
+      continue;
+    }
+    const right = context.translate(operand);
+    const type = typeOf(operator, left, right);
+    bare = operate(
+      bare !== undefined && left.type === type ? bare : as(left, type),
+      operator,
+      as(right, type),
+    );
+    left = { type, sql: operator === '||' ? `concat(${bare})` : `(${bare})` };
   }
-  return partial.value;
+  return left;
+}
+
+function typeOf(operator: Operand['operator'], left: Value, right: Value): 'string' | 'int64' | 'float64' {
+  if (operator === '||') return 'string';
+  return operator !== '/' && left.type === 'int64' && right.type === 'int64' ? 'int64' : 'float64';
 }
 
 function moveTime(time: Value, operator: '+' | '-', interval: Form<'interval'>, context: Context): Value {
@@ -163,19 +169,9 @@ function moveTime(time: Value, operator: '+' | '-', interval: Form<'interval'>, 
   return addInterval(time, interval, { type, sign: operator === '+' ? 'add' : 'subtract', context });
 }
 
-function operate(left: Partial, operator: '+' | '-' | '*' | '/' | '||', right: Value): Partial {
-  if (operator === '||') {
-    const bare =
-      `${left.bare !== undefined && left.value.type === 'string' ? left.bare : as(left.value, 'string')}, ` +
-      `${as(right, 'string')}`;
-    return { value: { type: 'string', sql: `concat(${bare})` }, bare };
-  }
-  const isWhole = operator !== '/' && left.value.type === 'int64' && right.type === 'int64';
-  const type = isWhole ? 'int64' : 'float64';
-  const before = left.bare !== undefined && left.value.type === type ? left.bare : as(left.value, type);
-  const bare =
-    operator === '/' ? divide(before, as(right, type)) : `${before} ${operator} ${as(right, type)}`;
-  return { value: { type, sql: `(${bare})` }, bare };
+function operate(left: string, operator: Operand['operator'], right: string): string {
+  if (operator === '||') return `${left}, ${right}`;
+  return operator === '/' ? divide(left, right) : `${left} ${operator} ${right}`;
 }
 
 /** @throws NotUnderstood for a pattern that is not a text in quotes */

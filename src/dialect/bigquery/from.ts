@@ -8,7 +8,6 @@ import {
   findName,
   getColumn,
   isSame,
-  readColumn,
 } from './scope.ts';
 import { as, compare } from './value.ts';
 
@@ -134,7 +133,7 @@ function writeShared(name: string, { relations }: ColumnScope): string {
   const left = relations.slice(0, -1).find(({ source }) => getColumn(source, name) !== undefined);
   const [a, b] = [left, right].map((relation) => {
     const own = relation && getColumn(relation.source, name);
-    return own && readColumn(relation, own);
+    return own && relation.column(own);
   });
   if (a !== undefined && b !== undefined) return compare('=', a, b);
   throw reject(`has USING (${name}), which is not a column of both sides`);

@@ -1,11 +1,12 @@
+import type { PathColumn } from '../../definitions/endpoint.ts';
 import { writeValue } from '../../sql/sql.ts';
 import { reject } from './parse/tree.ts';
 import {
+  isJson,
   jsonValue,
   type Members,
   SQL_CHARS_MAX,
   type Type,
-  type TypedSql,
   typedValue,
   type Value,
 } from './value.ts';
@@ -13,7 +14,7 @@ import {
 /** A view of the stored query, as callers' SELECTs see it. */
 export interface DialectView {
   /** Typed columns. Each is NULL if the event has no value of its type at its path. */
-  readonly columns: readonly DialectColumn[];
+  readonly columns: readonly PathColumn[];
   /**
    * A column with the text of the metadata if a typed column does not show what the event has at its path: a value of
    * another type, or a list on the way there. Otherwise it is empty, so that a SELECT over typed columns reads no
@@ -25,13 +26,6 @@ export interface DialectView {
    * plans faster.
    */
   readonly hasPlain?: boolean;
-}
-
-export interface DialectColumn {
-  readonly name: string;
-  readonly type: TypedSql['type'];
-  /** Member names from the event's root, such as `metadata`, `request`, `method`. */
-  readonly path: readonly string[];
 }
 
 /** A SELECT of a caller. */
@@ -125,8 +119,10 @@ export function createRelation({ name, alias, source, isTyped, isOptional }: Rel
   const relation = {
     name,
     source,
-    /** A column that is not JSON. */
-    column({ name: column, type, members }: SourceColumn): Value {
+    /** A column as a whole. */
+    column(stored: SourceColumn): Value {
+      if (isJson(stored)) return { ...relation.value(relation.origin(stored), []), type: stored.type };
+      const { name: column, type, members } = stored;
       const sql = addStored(column, type === 'array');
       return { type, sql, members, column: { table: relation, name: column } };
     },
@@ -182,24 +178,32 @@ export function createRelation({ name, alias, source, isTyped, isOptional }: Rel
       path && view?.columns.find((one) => one.path.length === path.length && isAtOrBelow(path)(one));
     const typed = found && { sql: addStored(found.name), type: found.type };
     if (typed === undefined) readAll();
-    if (typed !== undefined && isTyped) return typedValue(typed);
+    else if (isTyped) return typedValue(typed);
     const json = firstOf(sqls.map((sql) => writeSteps(sql, steps)));
     const number = `p${values.size}`;
     const raw = addTo(columns, number, found ? `if(isNull(${inner}.${found.name}), ${json}, '')` : json);
     return jsonValue(raw, typed, (form, sql) => addTo(forms, `${number}_${form}`, sql));
   }
 
-  /** A typed column that has a value says that no list is on its path, so each record on it is one. */
   function writeFlag(): string {
-    const typed = (view?.columns ?? []).filter((column) => columns.has(column.name));
-    for (const { path = [] } of records) {
-      if (typed.some(isBelow(path))) continue;
-      const below = view?.columns.filter(isBelow(path)).slice(0, 1) ?? [];
-      for (const column of below) addStored(column.name);
-      typed.push(...below);
-    }
+    const all = view?.columns ?? [];
+    const read = all.filter((column) => columns.has(column.name));
+    const typed = withRecords(read, all, records);
+    for (const column of typed) addStored(column.name);
     return `(${typed.map((column) => `isNull(${inner}.${column.name})`).join(' OR ') || 'false'})`;
   }
+}
+
+/** A typed column that has a value says that no list is on its path, so each record on it is one. */
+function withRecords(
+  read: readonly PathColumn[],
+  all: readonly PathColumn[],
+  records: readonly UnnestedRecord[],
+): readonly PathColumn[] {
+  const typed = [...read];
+  for (const { path = [] } of records)
+    if (!typed.some(isBelow(path))) typed.push(...all.filter(isBelow(path)).slice(0, 1));
+  return typed;
 }
 
 interface UnnestedRecord {
@@ -208,10 +212,10 @@ interface UnnestedRecord {
   readonly path: readonly string[] | undefined;
 }
 
-const isAtOrBelow = (record: readonly string[]) => (column: DialectColumn) =>
+const isAtOrBelow = (record: readonly string[]) => (column: PathColumn) =>
   record.every((step, i) => column.path[i] === step);
 
-const isBelow = (record: readonly string[]) => (column: DialectColumn) =>
+const isBelow = (record: readonly string[]) => (column: PathColumn) =>
   record.length < column.path.length && isAtOrBelow(record)(column);
 
 // Stands for the column with the metadata until it is known which one is read. No token of SQL looks like it.

@@ -1,7 +1,7 @@
 import { formatInstant } from '../../lib/instant.ts';
 import { type Expression, type Form, type QueryTree, reject } from './parse/tree.ts';
 import type { Origin, Relation, Select, Source, SourceColumn, Step } from './relation.ts';
-import { instantOf, type Value } from './value.ts';
+import { instantOf, isJson, type Value } from './value.ts';
 
 /** What the translation of an expression needs. */
 export interface Context {
@@ -42,12 +42,7 @@ export function createScope(): ColumnScope {
 }
 
 /** What a name stands for: a value, or JSON that steps lead into. */
-type NameTarget = { readonly value: Value } | JsonTarget;
-
-interface JsonTarget {
-  readonly origin: Origin;
-  readonly steps: readonly Step[];
-}
+type NameTarget = { readonly value: Value } | { readonly origin: Origin; readonly steps: readonly Step[] };
 
 /**
  * Finds what a name of one or more parts stands for: a record of an UNNEST first, whose name hides columns, then a
@@ -78,7 +73,7 @@ export function findName(names: readonly string[], scope: ColumnScope): NameTarg
  * A field without the name of its record. The fields of records are not known beforehand: the record with a typed
  * column for it or below it, or else the last record of an event that has it.
  */
-function findField(names: readonly string[], { records }: ColumnScope): JsonTarget | undefined {
+function findField(names: readonly string[], { records }: ColumnScope): NameTarget | undefined {
   const typed = records.filter(({ origin }) => origin.relation.isTyped(origin, names));
   const [record, ...others] = typed.length > 0 ? typed : records;
   if (record === undefined) return undefined;
@@ -97,16 +92,8 @@ const ambiguous = (message: string) => reject(`has an ambiguous name: ${message}
 function findColumn(relation: Relation, name: string, steps: readonly Step[]): NameTarget | undefined {
   const column = getColumn(relation.source, name);
   if (column === undefined) return undefined;
-  if (isRecord(column)) return { origin: relation.origin(column), steps };
+  if (isJson(column)) return { origin: relation.origin(column), steps };
   return steps.length === 0 ? { value: relation.column(column) } : undefined;
-}
-
-const isRecord = ({ type }: SourceColumn) => type === 'json' || type === 'record';
-
-/** A column as a whole. */
-export function readColumn(relation: Relation, column: SourceColumn): Value {
-  if (!isRecord(column)) return relation.column(column);
-  return { ...relation.value(relation.origin(column), []), type: column.type };
 }
 
 /** Names of columns are the same in any letter case. */

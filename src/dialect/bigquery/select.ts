@@ -11,15 +11,7 @@ import {
   type Tail,
 } from './parse/tree.ts';
 import type { Select } from './relation.ts';
-import {
-  type ColumnScope,
-  type Context,
-  createScope,
-  findBounds,
-  type Item,
-  isSame,
-  readColumn,
-} from './scope.ts';
+import { type ColumnScope, type Context, createScope, findBounds, type Item, isSame } from './scope.ts';
 import { as, groupedValue, isJson, type Value } from './value.ts';
 
 /**
@@ -73,7 +65,7 @@ function translateCondition(condition: Expression, context: Context): string {
 /** A SELECT with an ORDER BY and a LIMIT around it, which name its columns only. */
 export function withTail(select: Select, tail: Tail, { contextOf, relate }: SelectContext): Select {
   const relation = relate('', { ...select, sql: `(${select.sql})` }, false);
-  const aliases = select.columns.map((one) => ({ label: one.label, value: readColumn(relation, one) }));
+  const aliases = select.columns.map((one) => ({ label: one.label, value: relation.column(one) }));
   const values = aliases.map(({ value }) => value);
   const written = writeTail(tail, values, contextOf({ ...createScope(), aliases }));
   if (written === '') return select;
@@ -131,7 +123,7 @@ function readStar(star: StarTree, scope: ColumnScope): readonly Item[] {
   const kept = found.filter(({ column }) => !except.has(column.label.toLowerCase()));
   if (kept.length !== found.length - except.size)
     throw reject('has EXCEPT of what is not a column there', star);
-  return kept.map(({ relation, column }) => ({ label: column.label, value: readColumn(relation, column) }));
+  return kept.map(({ relation, column }) => ({ label: column.label, value: relation.column(column) }));
 }
 
 /** The ORDER BY and LIMIT of a SELECT. @param values of the SELECT's list, by place */

@@ -1,10 +1,9 @@
-import { SQL_INSTANT_PREFIX } from '../../definitions/endpoint.ts';
+import { type DialectName, SQL_INSTANT_PREFIX } from '../../definitions/endpoint.ts';
 import { SQL_PARAMETER } from '../../definitions/parameter.ts';
 import { placeAt, TailraceError } from '../../errors.ts';
 import { parseInstant } from '../../lib/instant.ts';
 import { formatTime } from './function.ts';
 import { parse } from './parse/query.ts';
-import type { Quotes } from './parse/token.ts';
 import { NotUnderstood, reject } from './parse/tree.ts';
 import { type Query, type QueryOptions, translateQuery } from './query.ts';
 import type { DialectView } from './relation.ts';
@@ -17,8 +16,7 @@ export interface TranslateOptions {
   readonly views: ReadonlyMap<string, DialectView>;
   /** The instant of the query: that of `@now`. */
   readonly now: string;
-  /** How texts in single quotes are read; `bigquery` if it is not given. */
-  readonly quotes?: Quotes;
+  readonly dialect: DialectName;
 }
 
 /** The sandbox checks both SELECTs as it does any other: this is not a boundary. */
@@ -70,10 +68,10 @@ export function translateBigQuery(sql: string, options: TranslateOptions): Trans
   }
 }
 
-function translate(sql: string, { views, now, quotes = 'bigquery' }: TranslateOptions): Translation {
+function translate(sql: string, { views, now, dialect }: TranslateOptions): Translation {
   const instant = parseInstant(now);
   if (instant === undefined) throw new RangeError(`${now} is not an instant`);
-  const options = { root: parse(sql, quotes), views, now: instant, isTyped: false };
+  const options = { root: parse(sql, dialect), views, now: instant, isTyped: false };
   const query = translateQuery(options);
   // SELECTs that differ only in their constant instants share a check, if these are parameters. Equal instants share
   // one: the engine compares the expressions of GROUP BY with those of the list.

@@ -55,16 +55,14 @@ function isOrderedByStored({ items, from }: SelectTree, { orderBy }: Tail): bool
     return relation?.toLowerCase() === name.toLowerCase() && STORED.has(column?.toLowerCase() ?? '');
   };
   // In ORDER BY the name of a column of the list is that column.
-  const others = items.filter((item) => item.kind === 'item' && !isStored(item.expression));
-  const hidden = new Set(others.flatMap((item) => findLabel(item)));
-  return orderBy.every(({ expression }) => isStored(expression) && !hidden.has(lastName(expression)));
+  const hidden = items.flatMap((item) => {
+    if (item.kind === 'star' || isStored(item.expression)) return [];
+    return item.alias?.toLowerCase() ?? lastName(item.expression);
+  });
+  return orderBy.every(({ expression }) => isStored(expression) && !hidden.includes(lastName(expression)));
 }
 
 const STORED: ReadonlySet<string> = new Set(['id', 'timestamp', 'event_message']);
-
-function findLabel(item: SelectTree['items'][number]): string | [] {
-  return item.kind === 'star' ? [] : (item.alias?.toLowerCase() ?? lastName(item.expression));
-}
 
 function lastName(expression: Expression): string {
   return expression.kind === 'name' ? (expression.names.at(-1)?.toLowerCase() ?? '') : '';

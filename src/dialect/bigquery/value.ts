@@ -1,3 +1,4 @@
+import type { ColumnType } from '../../definitions/source.ts';
 import { formatInstant, type Micros, parseInstant } from '../../lib/instant.ts';
 import { writeValue } from '../../sql/sql.ts';
 import { reject } from './parse/tree.ts';
@@ -48,7 +49,7 @@ type JsonSql = Readonly<Record<'sql' | Exclude<JsonForm, 'bool'>, string>>;
 /** A typed column that holds the value at a path if the value has the column's type. */
 export interface TypedSql {
   readonly sql: string;
-  readonly type: 'string' | 'keyword' | 'integer' | 'number' | 'boolean';
+  readonly type: ColumnType;
 }
 
 /** Computes a form once, and returns the name for it. */
@@ -139,11 +140,15 @@ export function roundAway(float: string): string {
 }
 
 const NUMBERS: readonly Type[] = ['int64', 'float64'];
-const TIMES: readonly Type[] = ['timestamp', 'datetime', 'date'];
+const TIMES: readonly TimeType[] = ['timestamp', 'datetime', 'date'];
 
-export const isJson = ({ type }: Value) => type === 'json' || type === 'record';
+function isTimeType(type: Type | TargetType): type is TimeType {
+  return TIMES.some((one) => one === type);
+}
+
+export const isJson = ({ type }: { readonly type: Type }) => type === 'json' || type === 'record';
 const isNumber = ({ type }: Value) => NUMBERS.includes(type);
-export const isTime = ({ type }: Value) => TIMES.includes(type);
+export const isTime = ({ type }: Value) => isTimeType(type);
 
 /** A value as a type, where BigQuery converts without a cast: JSON and constants. @throws NotUnderstood */
 export function as(value: Value, wanted: TargetType): string {
@@ -167,10 +172,6 @@ export function toNumber(value: Value): Value {
 export const nameOf = ({ type, text }: Value) =>
   text === undefined ? type : `text ${JSON.stringify(text.slice(0, 60))}`;
 
-function isTimeType(type: TargetType): type is TimeType {
-  return type === 'timestamp' || type === 'datetime' || type === 'date';
-}
-
 /** A timestamp, datetime or date in a text. NULL for other texts. */
 function readTime(text: string, type: TimeType): string {
   const time = `parseDateTime64BestEffortOrNull(${text}, 6, 'UTC')`;
@@ -184,17 +185,9 @@ export function instantOf(text: string, type: TimeType): Value {
     throw reject(
       `has ${JSON.stringify(text.slice(0, 60))}, which is not a ${type}; write 2026-11-20 07:00:00`,
     );
-  return writeInstant(micros, type);
-}
-
-/** A constant. */
-function writeInstant(instant: Micros, type: TimeType): Value {
-  const iso = formatInstant(instant).replace('T', ' ').replace('Z', '');
-  const sql =
-    type === 'date'
-      ? `toDate(${writeValue(iso.slice(0, 10))})`
-      : `toDateTime64(${writeValue(iso)}, 6, 'UTC')`;
-  return { type, sql, instant };
+  const at = formatInstant(micros);
+  const day = `toDate(${writeValue(at.slice(0, 10))})`;
+  return { type, sql: type === 'date' ? day : `toDateTime64(${writeValue(at)}, 6, 'UTC')`, instant: micros };
 }
 
 /**
@@ -203,26 +196,24 @@ function writeInstant(instant: Micros, type: TimeType): Value {
  * @throws NotUnderstood if there is none
  */
 export function unify(values: readonly Value[]): { readonly type: Type; readonly sqls: readonly string[] } {
-  const kinds = [...new Set(values.map((value) => (isJson(value) ? 'json' : value.type)))].filter(
-    (type) => type !== 'null',
+  const types = [...new Set(values.map(({ type }) => type))].filter(
+    (type) => type !== 'null' && type !== 'json' && type !== 'record',
   );
-  const types = kinds.filter((type) => type !== 'json');
-  if (kinds.length === 0) return { type: 'null', sqls: values.map(({ sql }) => sql) };
-  if (types.length === 0) return { type: 'json', sqls: values.map(({ sql }) => sql) };
+  if (types.length === 0)
+    return { type: values.some(isJson) ? 'json' : 'null', sqls: values.map(({ sql }) => sql) };
   const wanted = common(values, types);
   return { type: wanted, sqls: values.map((value) => as(value, wanted)) };
 }
 
-function common(values: readonly Value[], types: readonly Type[]): Exclude<TargetType, 'number'> {
-  if (types.every((type) => NUMBERS.includes(type))) {
-    // JSON is read as a float, beside an integer too.
-    return types.length === 1 && types[0] === 'int64' && !values.some(isJson) ? 'int64' : 'float64';
-  }
-  const time = types.find((type) => TIMES.includes(type));
+function common(values: readonly Value[], types: readonly Type[]): PlainType {
+  const [only, ...more] = types;
+  // JSON is read as a float, beside an integer too.
+  if (types.every((type) => NUMBERS.includes(type)))
+    return only === 'int64' && more.length === 0 && !values.some(isJson) ? 'int64' : 'float64';
+  const time = TIMES.find((type) => types.includes(type));
   const others = values.filter(({ type, text }) => type !== time && text === undefined && type !== 'null');
-  if (time !== undefined && others.every(isJson)) return time as 'timestamp'; // TIMES has no others that are not in Wanted
-  const [only] = types;
-  if (types.length === 1 && (only === 'string' || only === 'bool')) return only;
+  if (time !== undefined && others.every(isJson)) return time;
+  if (more.length === 0 && (only === 'string' || only === 'bool')) return only;
   throw reject(`has a ${types.join(' and a ')} where one type belongs; cast one of them`);
 }
 

@@ -1,5 +1,6 @@
+import type { DialectName } from '../../../definitions/endpoint.ts';
 import { parseExpression } from './expression.ts';
-import { type BigQueryToken, createTokenStream, type Grammar, type Quotes, readTokens } from './token.ts';
+import { type BigQueryToken, createTokenStream, type Grammar, readTokens } from './token.ts';
 import {
   type FromItem,
   type ItemTree,
@@ -18,9 +19,9 @@ import {
  *
  * @throws NotUnderstood
  */
-export function parse(sql: string, quotes: Quotes): QueryTree {
+export function parse(sql: string, dialect: DialectName): QueryTree {
   const tokens: Grammar = {
-    ...createTokenStream(sql, withoutEnd(readTokens(sql, quotes))),
+    ...createTokenStream(sql, withoutEnd(readTokens(sql, dialect))),
     query: () => parseQuery(tokens),
     expression: () => parseExpression(tokens),
   };

@@ -1,3 +1,4 @@
+import type { DialectName } from '../../../definitions/endpoint.ts';
 import { type Expression, type QueryTree, reject, shorten } from './tree.ts';
 
 /** A token of BigQuery's SQL. `name` is an identifier in backticks. */
@@ -9,16 +10,11 @@ export interface BigQueryToken {
   readonly start: number;
 }
 
-/**
- * How a text in single quotes is read. `doubled`: two quotes in it are one, as Supabase Studio writes them, and it may
- * have several lines. `bigquery`: three quotes begin a text that ends with three.
- */
-export type Quotes = 'bigquery' | 'doubled';
-
 /** Bounds of a caller's text. A text at the bounds is parsed in a few milliseconds. */
 const BYTES_MAX = 64 * 1024;
 const TOKENS_MAX = 2_000;
 
+// Supabase Studio writes a quote as two, and texts in several lines. Other callers' three quotes begin a text that ends with three.
 const DOUBLED = /(?<doubled>'(?:[^'\\]|\\[\s\S]|'')*')/;
 
 // No part can match the same characters in two ways: a text is read in a time in proportion to its length.
@@ -37,9 +33,9 @@ const PARTS = [
   /(?<sign>::|<>|!=|<=|>=|\|\||[()[\],.;+*%=<>-]|\/(?!\*))/,
 ];
 
-const TOKEN: Readonly<Record<Quotes, RegExp>> = {
+const TOKEN: Readonly<Record<DialectName, RegExp>> = {
   bigquery: new RegExp(joinSources(PARTS), 'y'),
-  doubled: new RegExp(joinSources([DOUBLED, ...PARTS]), 'y'),
+  studio: new RegExp(joinSources([DOUBLED, ...PARTS]), 'y'),
 };
 
 function joinSources(choices: readonly RegExp[]): string {
@@ -51,10 +47,10 @@ function joinSources(choices: readonly RegExp[]): string {
  *
  * @throws NotUnderstood for a text beyond the bounds
  */
-export function readTokens(sql: string, quotes: Quotes): readonly BigQueryToken[] {
+export function readTokens(sql: string, dialect: DialectName): readonly BigQueryToken[] {
   if (Buffer.byteLength(sql) > BYTES_MAX) throw reject(`must be at most ${BYTES_MAX} bytes long`);
   const tokens: BigQueryToken[] = [];
-  const pattern = new RegExp(TOKEN[quotes]);
+  const pattern = new RegExp(TOKEN[dialect]);
   while (pattern.lastIndex < sql.length) {
     const start = pattern.lastIndex;
     const groups = pattern.exec(sql)?.groups;
@@ -74,12 +70,12 @@ function rejectUnknown(sql: string, start: number) {
   return reject(`has ${JSON.stringify(sql.slice(start, start + 20))}, which is not understood`, { start });
 }
 
+/** @returns `undefined` for white space and comments */
 function readToken(
   groups: Readonly<Record<string, string | undefined>>,
   start: number,
 ): BigQueryToken | undefined {
-  const { space, doubled, prefix = '', quoted, name, number, word, sign } = groups;
-  if (space !== undefined) return undefined;
+  const { doubled, prefix = '', quoted, name } = groups;
   if (doubled !== undefined)
     return { kind: 'text', value: readEscapes(doubled.slice(1, -1).replaceAll("''", "'"), start), start };
   if (quoted !== undefined) {
@@ -88,14 +84,13 @@ function readToken(
     const inner = quoted.slice(quotes, -quotes).replaceAll('\r\n', '\n');
     return { kind: 'text', value: prefix === '' ? readEscapes(inner, start) : inner, start };
   }
-  if (name !== undefined) {
-    if (/\p{Cc}/u.test(name)) throw reject('has a name with a control character', { start });
-    return { kind: 'name', value: name, start };
+  if (name !== undefined && /\p{Cc}/u.test(name))
+    throw reject('has a name with a control character', { start });
+  for (const kind of ['name', 'number', 'word', 'sign'] as const) {
+    const value = groups[kind];
+    if (value !== undefined) return { kind, value, start };
   }
-  if (number !== undefined) return { kind: 'number', value: number, start };
-  return word !== undefined
-    ? { kind: 'word', value: word, start }
-    : { kind: 'sign', value: sign ?? '', start };
+  return undefined;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
