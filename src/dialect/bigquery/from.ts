@@ -24,17 +24,15 @@ export interface SelectContext {
   readonly reads: Bounds[];
 }
 
-export interface From {
-  readonly scope: ColumnScope;
-  /** The FROM clause, once all that the SELECT reads is known. */
-  readonly write: () => string;
-}
-
 /** Most tables and records of one FROM: a name is looked for in each, and a field may be written once for each record. */
 const ITEMS_MAX = 20;
 
-/** Translates FROM. @throws NotUnderstood for what is not understood in it */
-export function translateFrom(items: readonly FromItem[], context: SelectContext): From {
+/**
+ * Translates FROM. @returns a function that writes the clause, once all that the SELECT reads is known
+ *
+ * @throws NotUnderstood for what is not understood in it
+ */
+export function translateFrom(items: readonly FromItem[], context: SelectContext) {
   const relations: Relation[] = [];
   const records: { readonly name: string; readonly origin: Origin }[] = [];
   const shared = new Set<string>();

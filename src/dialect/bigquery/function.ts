@@ -17,14 +17,9 @@ import {
   type Value,
 } from './value.ts';
 
-const call =
-  (name: string) =>
-  (...args: string[]) =>
-    `${name}(${args.join(', ')})`;
-
 /** A text from its character at `start`, counted from 1; 0 is the first too, which the engine would take for none. */
 function writePart(s: string, start: string, ...count: string[]): string {
-  return call('substringUTF8')(s, /^0+$/.test(start) ? '1' : start, ...count);
+  return `substringUTF8(${[s, /^0+$/.test(start) ? '1' : start, ...count].join(', ')})`;
 }
 
 // ClickHouse's trim knows spaces only.
@@ -33,43 +28,7 @@ const trimRight = (s: string) => `replaceRegexpOne(${s}, '\\\\s+$', '')`;
 
 const countChars = plain(['string'], 'int64', (s) => `toInt64(lengthUTF8(${s}))`);
 const substring = plain(['string', 'count', 'count?'], 'string', writePart);
-const ceil = plain(['float64'], 'float64', call('ceil'));
-
-const TEXT_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
-  lower: plain(['string'], 'string', call('lowerUTF8')),
-  upper: plain(['string'], 'string', call('upperUTF8')),
-  reverse: plain(['string'], 'string', call('reverseUTF8')),
-  trim: plain(['string'], 'string', (s) => trimLeft(trimRight(s))),
-  ltrim: plain(['string'], 'string', trimLeft),
-  rtrim: plain(['string'], 'string', trimRight),
-  concat: plain(['string…'], 'string', call('concat')),
-  length: countChars,
-  char_length: countChars,
-  starts_with: plain(['string', 'string'], 'bool', call('startsWith')),
-  ends_with: plain(['string', 'string'], 'bool', call('endsWith')),
-  strpos: plain(['string', 'text'], 'int64', (s, part) => `toInt64(positionUTF8(${s}, ${part}))`),
-  left: plain(['string', 'count'], 'string', call('leftUTF8')),
-  right: plain(['string', 'count'], 'string', call('rightUTF8')),
-  substr: substring,
-  substring,
-  replace: plain(['string', 'text', 'string'], 'string', call('replaceAll')),
-};
-
-const NUMBER_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
-  abs: plain(['float64'], 'float64', call('abs')),
-  sign: plain(['float64'], 'float64', call('sign')),
-  floor: plain(['float64'], 'float64', call('floor')),
-  ceil,
-  ceiling: ceil,
-  trunc: plain(['float64'], 'float64', call('trunc')),
-  sqrt: plain(['float64'], 'float64', call('sqrt')),
-  round: plain(['float64', 'count?'], 'float64', (x, digits) =>
-    digits === undefined ? roundAway(x) : `(${roundAway(`(${x} * exp10(${digits}))`)}) / exp10(${digits})`,
-  ),
-  mod: plain(['int64', 'int64'], 'int64', call('modulo')),
-  div: plain(['int64', 'int64'], 'int64', call('intDiv')),
-  safe_divide: plain(['float64', 'float64'], 'float64', (a, b) => `${a} / nullIf(${b}, 0)`),
-};
+const ceil = plain(['float64'], 'float64', 'ceil');
 
 /** The types of CAST, by every name that they have. */
 const TYPES: Readonly<Record<string, PlainType>> = {
@@ -199,8 +158,36 @@ const castTo = (name: PlainType) =>
 
 /** Functions of texts and numbers, and casts, by name in lower case. */
 export const VALUE_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
-  ...TEXT_FUNCTIONS,
-  ...NUMBER_FUNCTIONS,
+  lower: plain(['string'], 'string', 'lowerUTF8'),
+  upper: plain(['string'], 'string', 'upperUTF8'),
+  reverse: plain(['string'], 'string', 'reverseUTF8'),
+  trim: plain(['string'], 'string', (s) => trimLeft(trimRight(s))),
+  ltrim: plain(['string'], 'string', trimLeft),
+  rtrim: plain(['string'], 'string', trimRight),
+  concat: plain(['string…'], 'string', 'concat'),
+  length: countChars,
+  char_length: countChars,
+  starts_with: plain(['string', 'string'], 'bool', 'startsWith'),
+  ends_with: plain(['string', 'string'], 'bool', 'endsWith'),
+  strpos: plain(['string', 'text'], 'int64', (s, part) => `toInt64(positionUTF8(${s}, ${part}))`),
+  left: plain(['string', 'count'], 'string', 'leftUTF8'),
+  right: plain(['string', 'count'], 'string', 'rightUTF8'),
+  substr: substring,
+  substring,
+  replace: plain(['string', 'text', 'string'], 'string', 'replaceAll'),
+  abs: plain(['float64'], 'float64', 'abs'),
+  sign: plain(['float64'], 'float64', 'sign'),
+  floor: plain(['float64'], 'float64', 'floor'),
+  ceil,
+  ceiling: ceil,
+  trunc: plain(['float64'], 'float64', 'trunc'),
+  sqrt: plain(['float64'], 'float64', 'sqrt'),
+  round: plain(['float64', 'count?'], 'float64', (x, digits) =>
+    digits === undefined ? roundAway(x) : `(${roundAway(`(${x} * exp10(${digits}))`)}) / exp10(${digits})`,
+  ),
+  mod: plain(['int64', 'int64'], 'int64', 'modulo'),
+  div: plain(['int64', 'int64'], 'int64', 'intDiv'),
+  safe_divide: plain(['float64', 'float64'], 'float64', (a, b) => `${a} / nullIf(${b}, 0)`),
   regexp_contains: plain(
     ['string', 'pattern'],
     'bool',

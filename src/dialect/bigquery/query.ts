@@ -1,7 +1,7 @@
 import { toValue } from './call.ts';
 import { translateExpression } from './expression.ts';
 import { readable, type SelectContext } from './from.ts';
-import { type Placed, placed, type QueryTree, reject } from './parse/tree.ts';
+import { type Expression, type Placed, placed, type QueryTree, reject } from './parse/tree.ts';
 import {
   createRelation,
   type DialectView,
@@ -13,7 +13,7 @@ import {
 } from './relation.ts';
 import { type Bounds, type ColumnScope, type Context, joinBounds } from './scope.ts';
 import { translateSelect, withTail } from './select.ts';
-import { SQL_CHARS_MAX, type Type, unify, type Value } from './value.ts';
+import { SQL_CHARS_MAX, type Type, unify } from './value.ts';
 
 export interface Query extends Select {
   /** The members of WITH, each `w0 AS (SELECT …)`. */
@@ -129,27 +129,16 @@ function joinArms(selects: readonly Select[], place: Placed): Select {
 }
 
 function contextIn(visible: Visible, state: State): SelectContext {
+  const { now, reads, isTyped } = state;
   const subquery = (tree: QueryTree) => {
     const select = state.inner.get(tree) ?? query(tree, visible, state);
     state.inner.set(tree, select);
     return { ...select, sql: `(${select.sql})` };
   };
-  return {
-    visible,
-    reads: state.reads,
-    contextOf: (scope) => createContext(scope, subquery, state),
-    relate: (name, source, isOptional) =>
-      createRelation({ name, alias: `t${state.relations++}`, source, isTyped: state.isTyped, isOptional }),
-    subquery,
-  };
-}
-
-function createContext(scope: ColumnScope, subquery: Context['subquery'], state: State): Context {
-  const context: Context = {
-    scope,
-    now: state.now,
-    subquery,
-    translateArray: (expression) =>
+  const relate: SelectContext['relate'] = (name, source, isOptional) =>
+    createRelation({ name, alias: `t${state.relations++}`, source, isTyped, isOptional });
+  const contextOf = (scope: ColumnScope): Context => {
+    const translateArray = (expression: Expression) =>
       placed(expression, () => {
         const value = translateExpression(expression, context);
         state.charsLeft -= value.sql.length;
@@ -157,19 +146,19 @@ function createContext(scope: ColumnScope, subquery: Context['subquery'], state:
         if (value.sql.length > SQL_CHARS_MAX || state.charsLeft < 0)
           throw reject('is too large: ask in several requests');
         return value;
-      }),
-    translate: (expression) => requireScalar(context.translateArray(expression), expression),
-    translateRow: (expression) => {
-      if (scope.grouped.size === 0) return context.translate(expression);
-      return createContext({ ...scope, grouped: new Map() }, subquery, state).translate(expression);
-    },
+      });
+    const translate = (expression: Expression) => {
+      const value = translateArray(expression);
+      if (value.type !== 'array') return value;
+      const message = 'has an array where a value belongs; read a member of it, such as [OFFSET(95)]';
+      throw reject(message, expression);
+    };
+    const ofRows = scope.grouped.size === 0 ? undefined : contextOf({ ...scope, grouped: new Map() });
+    const translateRow = ofRows?.translate ?? translate;
+    const context = { scope, now, subquery, translate, translateArray, translateRow };
+    return context;
   };
-  return context;
-}
-
-function requireScalar(value: Value, place: Placed): Value {
-  if (value.type !== 'array') return value;
-  throw reject('has an array where a value belongs; read a member of it, such as [OFFSET(95)]', place);
+  return { visible, reads, subquery, relate, contextOf };
 }
 
 const ARMS_MAX = 20;

@@ -239,21 +239,13 @@ export type Step = string | number;
 
 /** The JSON text at some steps into a JSON text, empty if there is none. */
 export function writeSteps(json: string, steps: readonly Step[]): string {
-  let sql = json;
-  for (let i = 0; i < steps.length; ) {
-    const index = steps[i];
-    if (typeof index === 'number') {
-      // Of an object the engine would take a member by its place.
-      sql = `if(startsWith(${sql}, '['), JSONExtractRaw(${sql}, ${index + 1}), '')`;
-      i++;
-      continue;
-    }
-    const end = steps.findIndex((step, at) => at >= i && typeof step === 'number');
-    const names = steps.slice(i, end < 0 ? undefined : end);
-    sql = `JSONExtractRaw(${[sql, ...names.map((step) => writeValue(String(step)))].join(', ')})`;
-    i += names.length;
-  }
-  return sql;
+  const end = steps.findIndex((step) => typeof step === 'number');
+  const names = (end < 0 ? steps : steps.slice(0, end)).map((name) => writeValue(String(name)));
+  const sql = names.length === 0 ? json : `JSONExtractRaw(${[json, ...names].join(', ')})`;
+  if (end < 0) return sql;
+  // Of an object the engine would take a member by its place.
+  const member = `if(startsWith(${sql}, '['), JSONExtractRaw(${sql}, ${Number(steps[end]) + 1}), '')`;
+  return writeSteps(member, steps.slice(end + 1));
 }
 
 /** The first of JSON texts that is neither empty nor null; empty if there is none. */

@@ -24,22 +24,23 @@ export function translateSelect(tree: SelectTree, context: SelectContext, tail: 
   const { isDistinct, where, having } = tree;
   const from = translateFrom(tree.from, context);
   const inner = contextOf(from.scope);
-  const condition = where === undefined ? '' : ` WHERE ${translateCondition(where, inner)}`;
+  const condition = writeCondition('WHERE', where, inner);
   context.reads.push(...findBounds(where, from.scope.relations, inner));
   const rows = readItems(tree, from.scope, inner);
-  const keys = readKeys(tree, rows, { named: contextOf({ ...from.scope, aliases: rows }), inner });
+  const ofRows = contextOf({ ...from.scope, aliases: rows });
+  // A name by itself is that of a column of the list first, as in `timestamp_trunc(timestamp, hour) AS timestamp`.
+  const keys = tree.groupBy.map(
+    (key) => readPlaced(key, rows) ?? (key.kind === 'name' ? ofRows : inner).translate(key),
+  );
   const grouped = new Map(keys.filter(isJson).map((key) => [key.sql, groupedValue(key)]));
   const groups: ColumnScope = { ...from.scope, grouped };
   const items = grouped.size === 0 ? rows : readItems(tree, groups, contextOf(groups));
   const named = contextOf({ ...groups, aliases: items });
-  const values = items.map(({ value }) => value);
-  const group =
-    keys.length === 0
-      ? ''
-      : ` GROUP BY ${[...new Set(keys.map(({ sql, json }) => json?.('string') ?? notPlace(sql)))].join(', ')}`;
-  const groupCondition = having === undefined ? '' : ` HAVING ${translateCondition(having, named)}`;
-  const ownTail = tail !== undefined && !isDistinct ? writeTail(tail, values, named) : '';
-  const list = values.map(({ sql }, i) => `${sql} AS c${i}`).join(', ');
+  const groupedBy = new Set(keys.map(({ sql, json }) => json?.('string') ?? notPlace(sql)));
+  const group = keys.length === 0 ? '' : ` GROUP BY ${[...groupedBy].join(', ')}`;
+  const groupCondition = writeCondition('HAVING', having, named);
+  const ownTail = tail !== undefined && !isDistinct ? writeTail(tail, named) : '';
+  const list = items.map(({ value }, i) => `${value.sql} AS c${i}`).join(', ');
   const columns = items.map(({ label, value: { type, members } }, i) => {
     return { name: `c${i}`, label, type, members };
   });
@@ -58,32 +59,19 @@ export function translateSelect(tree: SelectTree, context: SelectContext, tail: 
   return select;
 }
 
-function translateCondition(condition: Expression, context: Context): string {
-  return placed(condition, () => as(context.translate(condition), 'bool'));
+function writeCondition(clause: string, condition: Expression | undefined, context: Context): string {
+  if (condition === undefined) return '';
+  return placed(condition, () => ` ${clause} ${as(context.translate(condition), 'bool')}`);
 }
 
 /** A SELECT with an ORDER BY and a LIMIT around it, which name its columns only. */
 export function withTail(select: Select, tail: Tail, { contextOf, relate }: SelectContext): Select {
   const relation = relate('', { ...select, sql: `(${select.sql})` }, false);
   const aliases = select.columns.map((one) => ({ label: one.label, value: relation.column(one) }));
-  const values = aliases.map(({ value }) => value);
-  const written = writeTail(tail, values, contextOf({ ...createScope(), aliases }));
+  const written = writeTail(tail, contextOf({ ...createScope(), aliases }));
   if (written === '') return select;
-  const list = values.map((value, i) => `${value.sql} AS c${i}`);
+  const list = aliases.map(({ value }, i) => `${value.sql} AS c${i}`);
   return { ...select, sql: `SELECT ${list.join(', ')} FROM ${relation.write()}${written}` };
-}
-
-/** The values of GROUP BY. */
-function readKeys(
-  { groupBy }: SelectTree,
-  items: readonly Item[],
-  { named, inner }: { readonly named: Context; readonly inner: Context },
-): readonly Value[] {
-  const values = items.map(({ value }) => value);
-  // A name by itself is that of a column of the list first, as in `timestamp_trunc(timestamp, hour) AS timestamp`.
-  return groupBy.map(
-    (key) => readPlaced(key, values) ?? (key.kind === 'name' ? named : inner).translate(key),
-  );
 }
 
 function readItems(tree: SelectTree, scope: ColumnScope, context: Context): readonly Item[] {
@@ -126,11 +114,11 @@ function readStar(star: StarTree, scope: ColumnScope): readonly Item[] {
   return kept.map(({ relation, column }) => ({ label: column.label, value: relation.column(column) }));
 }
 
-/** The ORDER BY and LIMIT of a SELECT. @param values of the SELECT's list, by place */
-function writeTail({ orderBy, limit }: Tail, values: readonly Value[], context: Context): string {
+/** The ORDER BY and LIMIT of a SELECT, in a context with its list. */
+function writeTail({ orderBy, limit }: Tail, context: Context): string {
   const terms = orderBy.map((term) => {
     const { expression } = term;
-    return writeTerm(readPlaced(expression, values) ?? context.translate(expression), term);
+    return writeTerm(readPlaced(expression, context.scope.aliases) ?? context.translate(expression), term);
   });
   const order = terms.length === 0 ? '' : ` ORDER BY ${terms.join(', ')}`;
   if (limit === undefined) return order;
@@ -138,14 +126,14 @@ function writeTail({ orderBy, limit }: Tail, values: readonly Value[], context: 
 }
 
 /** A column by its place, such as 1; `undefined` for other expressions. */
-function readPlaced(expression: Expression, values: readonly Value[]): Value | undefined {
+function readPlaced(expression: Expression, items: readonly Item[]): Value | undefined {
   if (expression.kind !== 'number') return undefined;
   const { digits } = expression;
-  const value = /^\d{1,4}$/.test(digits) ? values[Number(digits) - 1] : undefined;
+  const value = /^\d{1,4}$/.test(digits) ? items[Number(digits) - 1]?.value : undefined;
   if (value !== undefined && value.type !== 'array') return value;
   if (value !== undefined)
     throw reject(`orders or groups by column ${digits}, which is an array`, expression);
-  throw reject(`names column ${digits} by its place; there are ${values.length}`, expression);
+  throw reject(`names column ${digits} by its place; there are ${items.length}`, expression);
 }
 
 /**

@@ -31,12 +31,17 @@ export const takes = (min: number, max: number, write: BigQueryFunction['write']
   write,
 });
 
-/** A function of values, such as `(string, count, count?)`. @param write gets the SQL of each argument that is there */
+/**
+ * A function of values, such as `(string, count, count?)`.
+ *
+ * @param write gets the SQL of each argument that is there; a text is the name of the engine's function
+ */
 export function plain(
   signature: readonly (Kind | `${Kind}?` | `${Kind}…`)[],
   type: Type,
-  write: (...sqls: string[]) => string,
+  write: string | ((...sqls: string[]) => string),
 ): BigQueryFunction {
+  const writeCall = typeof write === 'string' ? (...sqls: string[]) => `${write}(${sqls.join(', ')})` : write;
   const kinds = signature.map((one) => one.replace(/\W$/, '') as Kind);
   const isVariadic = signature.some((one) => one.endsWith('…'));
   return {
@@ -48,7 +53,7 @@ export function plain(
         return readArgument(kind, arg, { name, context });
       });
       const given = sqls.filter((sql) => sql !== undefined);
-      return { type, sql: given.length < sqls.length ? 'NULL' : write(...given) };
+      return { type, sql: given.length < sqls.length ? 'NULL' : writeCall(...given) };
     },
   };
 }

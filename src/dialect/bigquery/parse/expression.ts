@@ -129,12 +129,7 @@ function parsePrimary(tokens: Grammar): Expression {
   const token = tokens.peek();
   if (token?.kind === 'text') return { kind: 'text', value: tokens.take('a value').value, start };
   if (token?.kind === 'number') return { kind: 'number', digits: tokens.take('a value').value, start };
-  if (tokens.takeSign('(')) return parseBrackets(tokens, start);
-  return WORDS.get(tokens.word())?.(tokens, start) ?? parseNamed(tokens, start);
-}
-
-/** An expression or a SELECT in brackets. */
-function parseBrackets(tokens: Grammar, start: number): Expression {
+  if (!tokens.takeSign('(')) return WORDS.get(tokens.word())?.(tokens, start) ?? parseNamed(tokens, start);
   const inner: Expression = tokens.isQuery()
     ? { kind: 'subquery', query: tokens.nest(tokens.query), start }
     : tokens.expression();

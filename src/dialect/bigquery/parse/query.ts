@@ -118,9 +118,8 @@ function parseOrderTerm(tokens: Grammar): OrderTerm {
   const expression = tokens.expression();
   const isDescending = tokens.takeWords('DESC');
   if (!isDescending) tokens.takeWords('ASC');
-  if (tokens.takeWords('NULLS', 'FIRST')) return { expression, isDescending, nulls: 'FIRST' };
-  if (tokens.takeWords('NULLS', 'LAST')) return { expression, isDescending, nulls: 'LAST' };
-  return { expression, isDescending, nulls: undefined };
+  const nulls = (['FIRST', 'LAST'] as const).find((one) => tokens.takeWords('NULLS', one));
+  return { expression, isDescending, nulls };
 }
 
 /** Digits, without zeros before them. */
