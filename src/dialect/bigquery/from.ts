@@ -44,7 +44,9 @@ export function translateFrom(items: readonly FromItem[], context: SelectContext
       throw reject(`must have at most ${ITEMS_MAX} tables and records in FROM; there is one more`);
     const origin = readUnnested(item, scope);
     if (origin !== undefined) {
-      requireNoCondition(item);
+      // A record stays without a match anyway.
+      if (item.using.length > 0 || (item.on !== undefined && !(item.on.kind === 'bool' && item.on.value)))
+        throw reject('has ON after UNNEST, other than ON TRUE; write the condition in WHERE');
       requireUnused(item.alias, scope);
       records.unshift({ name: item.alias ?? '', origin });
       return;
@@ -85,13 +87,6 @@ function readUnnested({ read }: FromItem, scope: ColumnScope): Origin | undefine
   if (found === undefined || !('origin' in found))
     throw reject(`has UNNEST of ${path}, which is not a record; write the record that it is in before it`);
   return found.origin.relation.unnest(found.origin, found.steps);
-}
-
-/** A record stays without a match anyway. */
-function requireNoCondition({ on, using }: FromItem): void {
-  const isPlain = on === undefined || (on.kind === 'bool' && on.value);
-  if (!isPlain || using.length > 0)
-    throw reject('has ON after UNNEST, other than ON TRUE; write the condition in WHERE');
 }
 
 function readSource({ read, alias }: FromItem, { visible, subquery }: SelectContext) {

@@ -97,9 +97,8 @@ function findLabel({ expression }: ItemTree): string | undefined {
 
 /** The columns of `*`, with or without a relation before it and EXCEPT after it. */
 function readStar(star: StarTree, scope: ColumnScope): readonly Item[] {
-  const wanted = star.relation?.toLowerCase();
   const isWanted = ({ name }: { readonly name: string }) =>
-    wanted === undefined || name.toLowerCase() === wanted;
+    star.relation === undefined || isSame(name, star.relation);
   const relations = scope.relations.filter(isWanted);
   if (scope.records.some(isWanted)) throw reject('has * of an unnested record; name its fields', star);
   if (relations.length === 0)

@@ -1,6 +1,6 @@
 import type { DialectName } from '../../../definitions/endpoint.ts';
 import { parseExpression } from './expression.ts';
-import { type BigQueryToken, createTokenStream, type Grammar, readTokens } from './token.ts';
+import { createTokenStream, type Grammar, readTokens } from './token.ts';
 import {
   type FromItem,
   type ItemTree,
@@ -20,19 +20,16 @@ import {
  * @throws NotUnderstood
  */
 export function parse(sql: string, dialect: DialectName): QueryTree {
+  const read = readTokens(sql, dialect);
+  const end = read.findLastIndex(({ kind, value }) => kind !== 'sign' || value !== ';') + 1;
   const tokens: Grammar = {
-    ...createTokenStream(sql, withoutEnd(readTokens(sql, dialect))),
+    ...createTokenStream(sql, read.slice(0, end)),
     query: () => parseQuery(tokens),
     expression: () => parseExpression(tokens),
   };
   const root = parseQuery(tokens);
   if (tokens.peek() !== undefined) throw tokens.unexpected('the end');
   return root;
-}
-
-/** Removes semicolons at the end. */
-function withoutEnd(tokens: readonly BigQueryToken[]): readonly BigQueryToken[] {
-  return tokens.slice(0, tokens.findLastIndex(({ kind, value }) => kind !== 'sign' || value !== ';') + 1);
 }
 
 /** Parses a query, up to its end or the bracket around it. */
