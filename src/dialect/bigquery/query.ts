@@ -1,7 +1,7 @@
 import { toValue } from './call.ts';
 import { translateExpression } from './expression.ts';
 import { readable, type SelectContext } from './from.ts';
-import { type Expression, type Placed, placed, type QueryTree, reject } from './parse/tree.ts';
+import { type Expression, type Placed, placed, type QueryTree, reject, type Tail } from './parse/tree.ts';
 import {
   createRelation,
   type DialectView,
@@ -87,7 +87,7 @@ function query(tree: QueryTree, around: Visible, state: State): Select {
     );
   if (arms.length === 1 && first?.kind === 'select') return translateSelect(first, context, tail);
   const selects = arms.map((arm) =>
-    arm.kind === 'query' ? query(arm, visible, state) : translateSelect(arm, context, undefined),
+    arm.kind === 'query' ? query(arm, visible, state) : translateSelect(arm, context, NO_TAIL),
   );
   return withTail(joinArms(selects, tree), tail, context);
 }
@@ -162,6 +162,8 @@ function contextIn(visible: Visible, state: State): SelectContext {
 }
 
 const ARMS_MAX = 20;
+// The ORDER BY and LIMIT after UNION ALL are those of all of its SELECTs.
+const NO_TAIL: Tail = { orderBy: [], limit: undefined };
 
 const column = (name: string, type: Type, label = name): SourceColumn => ({ name, label, type });
 

@@ -49,13 +49,15 @@ export interface SourceColumn {
   readonly members?: Members | undefined;
 }
 
+/** Member names from the event's root; `undefined` if no typed column can have what is below it. */
+type Path = readonly string[] | undefined;
+
 /** JSON that steps lead into: a column of a relation, or a record of an UNNEST. */
 export interface Origin {
   readonly relation: Relation;
   /** Its JSON text within the relation, never NULL; the first of several that has something at the steps is read. */
   readonly sqls: readonly string[];
-  /** Member names from the event's root; `undefined` if no typed column can have what is below it. */
-  readonly path: readonly string[] | undefined;
+  readonly path: Path;
 }
 
 /** One member of a FROM, with the records that are unnested from it. */
@@ -93,7 +95,7 @@ export function createRelation({ name, alias, source, isTyped, isOptional }: Rel
   const { view } = source;
   const columns = new Map<string, string>(); // by name in the subquery
   const forms = new Map<string, string>(); // computed from these
-  const records: UnnestedRecord[] = [];
+  const records: { readonly name: string; readonly join: string; readonly path: Path }[] = [];
   const values = new Map<string, Value>();
   let readsAll = false; // whether a path without a typed column is read
   let chars = 0; // of `columns` and `forms`
@@ -198,18 +200,12 @@ export function createRelation({ name, alias, source, isTyped, isOptional }: Rel
 function withRecords(
   read: readonly PathColumn[],
   all: readonly PathColumn[],
-  records: readonly UnnestedRecord[],
+  records: readonly { readonly path: Path }[],
 ): readonly PathColumn[] {
   const typed = [...read];
   for (const { path = [] } of records)
     if (!typed.some(isBelow(path))) typed.push(...all.filter(isBelow(path)).slice(0, 1));
   return typed;
-}
-
-interface UnnestedRecord {
-  readonly name: string;
-  readonly join: string;
-  readonly path: readonly string[] | undefined;
 }
 
 const isAtOrBelow = (record: readonly string[]) => (column: PathColumn) =>
@@ -229,7 +225,7 @@ function readStored(list: string, inner: string): readonly string[] {
   return [...new Set([...used].map(([stored, column]) => `${stored} AS ${column}`))];
 }
 
-function extend(path: readonly string[] | undefined, steps: readonly Step[]): readonly string[] | undefined {
+function extend(path: Path, steps: readonly Step[]): Path {
   const names = steps.filter((step) => typeof step === 'string');
   return path === undefined || names.length < steps.length ? undefined : [...path, ...names];
 }

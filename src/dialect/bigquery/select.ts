@@ -14,12 +14,8 @@ import type { Select } from './relation.ts';
 import { type ColumnScope, type Context, createScope, findBounds, type Item, isSame } from './scope.ts';
 import { as, groupedValue, isJson, type Value } from './value.ts';
 
-/**
- * Translates one SELECT, without its WITH.
- *
- * @param tail its own ORDER BY and LIMIT; `undefined` if they are those of a UNION
- */
-export function translateSelect(tree: SelectTree, context: SelectContext, tail: Tail | undefined): Select {
+/** Translates one SELECT, without its WITH. @param tail its own ORDER BY and LIMIT */
+export function translateSelect(tree: SelectTree, context: SelectContext, tail: Tail): Select {
   const { contextOf } = context;
   const { isDistinct, where, having } = tree;
   const from = translateFrom(tree.from, context);
@@ -39,20 +35,18 @@ export function translateSelect(tree: SelectTree, context: SelectContext, tail: 
   const groupedBy = new Set(keys.map(({ sql, json }) => json?.('string') ?? notPlace(sql)));
   const group = keys.length === 0 ? '' : ` GROUP BY ${[...groupedBy].join(', ')}`;
   const groupCondition = writeCondition('HAVING', having, named);
-  const ownTail = tail !== undefined && !isDistinct ? writeTail(tail, named) : '';
+  const ownTail = isDistinct ? '' : writeTail(tail, named);
   const list = items.map(({ value }, i) => `${value.sql} AS c${i}`).join(', ');
   const columns = items.map(({ label, value: { type, members } }, i) => {
     return { name: `c${i}`, label, type, members };
   });
   const array = isDistinct ? columns.find(({ type }) => type === 'array') : undefined;
   if (array !== undefined) throw reject(`has DISTINCT with the array ${array.label}`, tree);
-  const source = from.write();
-  const sql = [
-    `SELECT ${isDistinct ? 'DISTINCT ' : ''}${list}${source && ` FROM ${source}`}`,
-    ...[condition, group, groupCondition, ownTail],
-  ].join('');
-  const select =
-    tail !== undefined && isDistinct ? withTail({ sql, columns }, tail, context) : { sql, columns };
+  const read = tree.from.length === 0 ? '' : ` FROM ${from.write()}`;
+  const written = `${list}${read}${condition}${group}${groupCondition}${ownTail}`;
+  const select = isDistinct
+    ? withTail({ sql: `SELECT DISTINCT ${written}`, columns }, tail, context)
+    : { sql: `SELECT ${written}`, columns };
   for (const [i, { label }] of columns.entries())
     if (columns.findIndex((other) => isSame(other.label, label)) < i)
       throw reject(`has two columns ${label}; give each its own name`, tree);

@@ -48,10 +48,8 @@ export function plain(
     min: signature.filter((one) => !one.endsWith('?')).length,
     max: isVariadic ? ARGUMENTS_MAX : kinds.length,
     write(args, context, name) {
-      const sqls = args.map((arg, i) => {
-        const kind = kinds[i] ?? kinds.at(-1) ?? 'string';
-        return readArgument(kind, arg, { name, context });
-      });
+      const kindOf = (i: number) => kinds[i] ?? kinds.at(-1) ?? 'string';
+      const sqls = args.map((arg, i) => readArgument(kindOf(i), arg, { name, context }));
       const given = sqls.filter((sql) => sql !== undefined);
       return { type, sql: given.length < sqls.length ? 'NULL' : writeCall(...given) };
     },

@@ -118,8 +118,7 @@ function toInteger(text: string, number: string): string {
  * has one of the group's values.
  */
 export function groupedValue({ type, sql, json }: Value): Value {
-  if (json === undefined) return { type, sql };
-  const string = json('string');
+  const string = json?.('string') ?? sql;
   const number = finite(string);
   return { ...toJson({ sql: `any(${sql})`, string, number, int64: toInteger(string, number) }), type };
 }
