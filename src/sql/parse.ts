@@ -51,18 +51,11 @@ export function findLimit(sql: string): number | undefined {
   return words.at(-2)?.key === 'LIMIT' && /^\d{1,9}$/.test(rows) ? Number(rows) : undefined;
 }
 
-/** The innermost bracket that is open, and the clause within it. */
-interface OpenBracket {
-  /** Index of the bracket; -1 outside of all. */
-  readonly open: number;
-  clause: number;
-}
-
 function readSql(sql: string): ParsedSql {
   const words: (Word & { pair: number })[] = [];
   const comments: SqlToken[] = [];
-  const outer: OpenBracket[] = [];
-  let level: OpenBracket = { open: -1, clause: -1 };
+  let level = { open: -1, clause: -1 }; // the innermost bracket that is open, -1 outside of all, and the clause within it
+  const outer: (typeof level)[] = [];
   for (const token of scanTokens(sql)) {
     const { kind, start, end } = token;
     if (kind === 'comment') {

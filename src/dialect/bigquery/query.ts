@@ -15,11 +15,8 @@ import { type Bounds, type ColumnScope, type Context, joinBounds } from './scope
 import { translateSelect, withTail } from './select.ts';
 import { SQL_CHARS_MAX, type Type, unify } from './value.ts';
 
-export interface Query extends Select {
-  /** The members of WITH, each `w0 AS (SELECT …)`. */
-  readonly withs: readonly string[];
-  readonly bounds: Bounds;
-}
+/** A SELECT with the members of its WITH, each `w0 AS (SELECT …)`. */
+export type Query = ReturnType<typeof translateQuery>;
 
 export interface QueryOptions {
   readonly root: QueryTree;
@@ -57,7 +54,7 @@ function createState(options: QueryOptions) {
 }
 
 /** Translates a whole query. @throws NotUnderstood for what is not understood in it */
-export function translateQuery(options: QueryOptions): Query {
+export function translateQuery(options: QueryOptions) {
   const { root, isTyped } = options;
   const state = createState(options);
   const views = [...options.views].map(([name, view]) => {

@@ -23,21 +23,17 @@ export interface TranslateOptions {
 export interface Translation {
   /** A ClickHouse SELECT over the views. */
   readonly sql: string;
-  /** A faster one, if there is one. */
-  readonly typed: TypedSelect | undefined;
+  /**
+   * A faster one, over typed columns only, if there is one. The answer is that of the whole SELECT if the last column,
+   * `flag`, is not above 0 in any row.
+   */
+  readonly typed: { readonly sql: string; readonly flag: string } | undefined;
   /** The constant instants of both by parameter, so that SELECTs that differ only in them are one text. */
   readonly instants: Readonly<Record<string, string>>;
   /** The columns of the answer in order, with the BigQuery type by which each is written. */
   readonly columns: readonly TranslatedColumn[];
   /** Bounds that hold for every row that is read of any table, for the parameters of the views. */
   readonly bounds: Bounds;
-}
-
-/** A SELECT over typed columns only. */
-export interface TypedSelect {
-  readonly sql: string;
-  /** Its last column. The answer is that of the whole SELECT if it is not above 0 in any row. */
-  readonly flag: string;
 }
 
 /**
@@ -94,7 +90,7 @@ function translate(sql: string, { views, now, dialect }: TranslateOptions): Tran
 }
 
 /** @param query the whole translation */
-function translateTyped(options: QueryOptions, { columns }: Query): TypedSelect | undefined {
+function translateTyped(options: QueryOptions, { columns }: Query): Translation['typed'] {
   const labels = new Set(columns.map(({ label }) => label.toLowerCase()));
   let flag = 'untyped';
   while (labels.has(flag)) flag += '_';
