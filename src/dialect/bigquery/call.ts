@@ -76,22 +76,6 @@ const chooseExtreme = (name: 'greatest' | 'least') => (values: readonly Value[])
   });
 };
 
-const CHOICES: Readonly<Record<string, BigQueryFunction>> = {
-  if: takes(3, 3, ([condition = NULL, ...args], { translate }) => {
-    const test = as(translate(condition), 'bool');
-    return chooseBetween(args.map(translate), (sqls) => `if(${[test, ...sqls].join(', ')})`);
-  }),
-  ifnull: choice(2, 2, chooseFirst),
-  coalesce: choice(1, ARGUMENTS_MAX, chooseFirst),
-  nullif: takes(2, 2, ([arg = NULL, other = NULL], { translate }) => {
-    const value = translate(arg);
-    const isEqual = compare('=', value, translate(other));
-    return toValue(value.type, `if(ifNull(${isEqual}, false), NULL, ${value.sql})`);
-  }),
-  greatest: choice(1, ARGUMENTS_MAX, chooseExtreme('greatest')),
-  least: choice(1, ARGUMENTS_MAX, chooseExtreme('least')),
-};
-
 /** A function of a JSON value and a path in it. A scalar is NULL for objects and lists, and a text without its quotes. */
 const atPath = (isScalar: boolean) =>
   takes(1, 2, ([value = NULL, path], context) => {
@@ -101,17 +85,31 @@ const atPath = (isScalar: boolean) =>
     return { type: 'string', sql: isScalar && json !== undefined ? json('string') : sql };
   });
 
-const JSON_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
-  json_value: atPath(true),
-  json_extract_scalar: atPath(true),
-  json_query: atPath(false),
-  json_extract: atPath(false),
-  to_json_string: atPath(false),
-};
-
 /** Every function but COUNT, by name in lower case. */
 export const FUNCTIONS: ReadonlyMap<string, BigQueryFunction> = new Map(
-  Object.entries({ ...VALUE_FUNCTIONS, ...TIME_FUNCTIONS, ...CHOICES, ...JSON_FUNCTIONS, ...AGGREGATES }),
+  Object.entries({
+    ...VALUE_FUNCTIONS,
+    ...TIME_FUNCTIONS,
+    ...AGGREGATES,
+    if: takes(3, 3, ([condition = NULL, ...args], { translate }) => {
+      const test = as(translate(condition), 'bool');
+      return chooseBetween(args.map(translate), (sqls) => `if(${[test, ...sqls].join(', ')})`);
+    }),
+    ifnull: choice(2, 2, chooseFirst),
+    coalesce: choice(1, ARGUMENTS_MAX, chooseFirst),
+    nullif: takes(2, 2, ([arg = NULL, other = NULL], { translate }) => {
+      const value = translate(arg);
+      const isEqual = compare('=', value, translate(other));
+      return toValue(value.type, `if(ifNull(${isEqual}, false), NULL, ${value.sql})`);
+    }),
+    greatest: choice(1, ARGUMENTS_MAX, chooseExtreme('greatest')),
+    least: choice(1, ARGUMENTS_MAX, chooseExtreme('least')),
+    json_value: atPath(true),
+    json_extract_scalar: atPath(true),
+    json_query: atPath(false),
+    json_extract: atPath(false),
+    to_json_string: atPath(false),
+  }),
 );
 
 /** Below a record a typed column may have the value. A text, also one in the metadata, is read as JSON. */
