@@ -62,13 +62,14 @@ type Share = (form: JsonForm, sql: string) => string;
  * @param typed the typed column of its path; then `raw` is empty if the column has the value
  */
 export function jsonValue(raw: string, typed?: TypedSql, share?: Share): Value {
-  const string = `multiIf(startsWith(${raw}, '"'), JSONExtractString(${raw}), left(${raw}, 1) IN ('', '{', '['), NULL, ${raw})`;
+  const isText = `startsWith(${raw}, '"')`;
+  const string = `multiIf(${isText}, JSONExtractString(${raw}), left(${raw}, 1) IN ('', '{', '['), NULL, ${raw})`;
   const inText = `toInt64OrNull(JSONExtractString(${raw}))`;
   const own: JsonSql = {
     sql: `nullIf(${raw}, '')`,
     string,
     number: finite(string),
-    int64: `if(startsWith(${raw}, '"'), ${inText}, ${toInteger(raw, finite(raw))})`,
+    int64: `if(${isText}, ${inText}, ${toInteger(raw, finite(raw))})`,
   };
   if (typed === undefined) return toJson(own, share);
   const isMissing = `isNull(${typed.sql})`;

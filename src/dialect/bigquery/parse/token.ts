@@ -14,7 +14,8 @@ export interface BigQueryToken {
 const BYTES_MAX = 64 * 1024;
 const TOKENS_MAX = 2_000;
 
-// Supabase Studio writes a quote as two, and texts in several lines. Other callers' three quotes begin a text that ends with three.
+// Supabase Studio writes a quote as two, and texts in several lines. For other callers three quotes begin a text that
+// ends with three.
 const DOUBLED = /(?<doubled>'(?:[^'\\]|\\[\s\S]|'')*')/;
 
 // No part can match the same characters in two ways: a text is read in a time in proportion to its length.
