@@ -11,8 +11,8 @@ import { UUID_TEXT } from './source-file.ts';
 import type { YamlFile } from './yaml-file.ts';
 
 /**
- * Dialects of callers' SELECTs besides the engine's own. src/dialect/dialect.ts has a translator for each. `studio` is
- * BigQuery's as Supabase Studio writes it: two quotes in a text are one.
+ * Dialects of callers' SELECTs besides the engine's own. src/dialect has the translator of both. `studio` is BigQuery's
+ * as Supabase Studio writes it: two quotes in a text are one.
  */
 export const DIALECT_NAMES = ['bigquery', 'studio'] as const;
 
@@ -28,6 +28,7 @@ export interface Dialect {
 export interface PathColumn {
   readonly name: string;
   readonly type: ColumnType;
+  /** Member names from the event's root, such as `metadata`, `request`, `method`. */
   readonly path: readonly string[];
 }
 

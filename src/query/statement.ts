@@ -56,9 +56,8 @@ export function createLateStatement(
 
 /** Edits of those optional conditions of an endpoint that the values decide. */
 function decideConditions(endpoint: Endpoint, values: Values): Edit[] {
-  return findOptionalConditions(endpoint.sql).flatMap(({ name, test, ifEmpty, ifGiven }) => {
-    const isText = isBoundAsText(endpoint, name);
-    if (!Object.hasOwn(values, name) || isText !== (test === 'text')) return [];
+  return findOptionalConditions(endpoint.sql).flatMap(({ name, isText, ifEmpty, ifGiven }) => {
+    if (!Object.hasOwn(values, name) || isText !== isBoundAsText(endpoint, name)) return [];
     return values[name] === '' ? ifEmpty : ifGiven;
   });
 }

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Dialect, Endpoint } from '../definitions/endpoint.ts';
 import { SQL_PARAMETER } from '../definitions/parameter.ts';
-import { DIALECTS } from '../dialect/dialect.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { formatInstant, MICROS_PER_MS } from '../lib/instant.ts';
@@ -90,11 +89,12 @@ export function createSandbox(engine: Engine, { now = Date.now }: SandboxSetting
     const key = `${endpoint.id} ${endpoint.hash} ${dialect.name} ${sql}`;
     const known = checked.get(key);
     if (known !== undefined) return known;
-    const translate = await DIALECTS[dialect.name]();
+    const { translateBigQuery } = await import('../dialect/bigquery/translate.ts'); // loaded for the first of them
     const stored = forms.get(endpoint) ?? findForms(endpoint);
     forms.set(endpoint, stored);
     const views = findDialectViews(dialect, await readNames(stored.whole), stored.plain);
-    const translation = translate(sql, { views, now: formatInstant(now() * MICROS_PER_MS) });
+    const instant = formatInstant(now() * MICROS_PER_MS);
+    const translation = translateBigQuery(sql, { views, now: instant, dialect: dialect.name });
     const checkForm = (form: Endpoint, select: string) =>
       checkOnce(withInstants(form, translation), select, options);
     const [whole, typed] = await Promise.all([

@@ -1,7 +1,4 @@
-import { type Edit, isClosing, parseSql, type Word } from './parse.ts';
-
-/** How a condition tests whether its parameter is empty: `= ''` or `IS NULL`. */
-export type EmptyTest = 'text' | 'null';
+import { type Edit, parseSql, type Word } from './parse.ts';
 
 /**
  * `AND (@name = '' OR …)` or `AND (@name IS NULL OR …)` in the WHERE of a query. Once its parameter is known, an edit
@@ -9,7 +6,8 @@ export type EmptyTest = 'text' | 'null';
  */
 export interface OptionalCondition {
   readonly name: string;
-  readonly test: EmptyTest;
+  /** Whether it tests for the empty text; for NULL otherwise. */
+  readonly isText: boolean;
   /** Removes the condition. */
   readonly ifEmpty: Edit;
   /** Removes the test of the parameter. */
@@ -17,7 +15,7 @@ export interface OptionalCondition {
 }
 
 // What may follow the condition: with anything else it would be a part of an expression.
-const FOLLOWS = new Set('AND GROUP ORDER LIMIT HAVING UNION'.split(' '));
+const FOLLOWS = new Set('AND GROUP ORDER LIMIT HAVING UNION ) ] }'.split(' '));
 // Only in these clauses a condition is nothing but true or false.
 const OF_CONDITIONS = new Set(['WHERE', 'PREWHERE']);
 // Operators that bind less closely than OR, or have their own AND; names that would be lost with the condition.
@@ -47,20 +45,15 @@ function readCondition(words: readonly Word[], i: number): OptionalCondition | u
   if (!isText && (is?.key !== 'IS' || value?.key !== 'NULL')) return undefined;
   if (and === undefined || close === undefined || rest === undefined) return undefined;
   const next = words[open.pair + 1];
-  if (next !== undefined && !isClosing(next) && !FOLLOWS.has(next.key)) return undefined;
-  if (!isOneOperand(words, i + 6, open.pair)) return undefined;
+  if (next !== undefined && !FOLLOWS.has(next.key)) return undefined;
+  const isOneOperand = words
+    .slice(i + 6, open.pair)
+    .every(({ key }, at) => !UNFIT_INSIDE.has(key) && !(key === '-' && words[i + 7 + at]?.key === '>'));
+  if (!isOneOperand) return undefined;
   return {
     name: parameter.text.slice(1),
-    test: isText ? 'text' : 'null',
+    isText,
     ifEmpty: { start: and.start, end: close.end, text: '' },
     ifGiven: { start: open.end, end: rest.start, text: '' },
   };
-}
-
-function isOneOperand(words: readonly Word[], from: number, to: number): boolean {
-  for (let i = from; i < to; i++) {
-    const key = words[i]?.key ?? '';
-    if (UNFIT_INSIDE.has(key) || (key === '-' && words[i + 1]?.key === '>')) return false;
-  }
-  return true;
 }

@@ -29,10 +29,6 @@ const CLAUSES: ReadonlySet<string> = new Set(
 const OPENING: ReadonlySet<string> = new Set(['(', '[', '{']);
 const CLOSING: ReadonlySet<string> = new Set([')', ']', '}']);
 
-export function isClosing({ key }: Word): boolean {
-  return CLOSING.has(key);
-}
-
 // Room for the largest draft, whose readers take turns; a stored query has some hundred words. Larger texts are not kept.
 const CACHED_BYTES_MAX = 16 * 1024 * 1024;
 const WORD_BYTES = 200;
@@ -55,18 +51,11 @@ export function findLimit(sql: string): number | undefined {
   return words.at(-2)?.key === 'LIMIT' && /^\d{1,9}$/.test(rows) ? Number(rows) : undefined;
 }
 
-/** The innermost bracket that is open, and the clause within it. */
-interface OpenBracket {
-  /** Index of the bracket; -1 outside of all. */
-  readonly open: number;
-  clause: number;
-}
-
-type OpenWord = { -readonly [Name in keyof Word]: Word[Name] };
-
 function readSql(sql: string): ParsedSql {
-  const words: OpenWord[] = [];
+  const words: (Word & { pair: number })[] = [];
   const comments: SqlToken[] = [];
+  let level = { open: -1, clause: -1 }; // the innermost bracket that is open, -1 outside of all, and the clause within it
+  const outer: (typeof level)[] = [];
   for (const token of scanTokens(sql)) {
     const { kind, start, end } = token;
     if (kind === 'comment') {
@@ -74,32 +63,22 @@ function readSql(sql: string): ParsedSql {
       continue;
     }
     const text = sql.slice(start, end);
-    words.push({ kind, start, end, text, key: keyOf(kind, text), depth: 0, clause: -1, pair: -1 });
-  }
-  placeWords(words);
-  return { words, comments };
-}
-
-function placeWords(words: readonly OpenWord[]): void {
-  const outer: OpenBracket[] = [];
-  let level: OpenBracket = { open: -1, clause: -1 };
-  let i = -1;
-  for (const word of words) {
-    i++;
-    const closed = CLOSING.has(word.key) ? words[level.open] : undefined;
-    if (closed !== undefined) {
-      word.pair = level.open;
-      closed.pair = i;
+    const key = keyOf(kind, text);
+    const i = words.length;
+    const opening = CLOSING.has(key) ? words[level.open] : undefined;
+    const pair = opening === undefined ? -1 : level.open;
+    if (opening !== undefined) {
+      opening.pair = i;
       level = outer.pop() ?? level;
     }
-    word.depth = outer.length;
-    word.clause = level.clause;
-    if (CLAUSES.has(word.key)) level.clause = i;
-    if (OPENING.has(word.key)) {
+    words.push({ kind, start, end, text, key, depth: outer.length, clause: level.clause, pair });
+    if (CLAUSES.has(key)) level.clause = i;
+    if (OPENING.has(key)) {
       outer.push(level);
       level = { open: i, clause: -1 };
     }
   }
+  return { words, comments };
 }
 
 function keyOf(kind: TokenKind, text: string): string {
@@ -110,11 +89,14 @@ function keyOf(kind: TokenKind, text: string): string {
 /** Kinds of tokens in ClickHouse's SQL: `name` is an identifier in quotes, `sign` any other single character. */
 type TokenKind = 'text' | 'name' | 'comment' | 'word' | 'parameter' | 'sign';
 
-/** Offsets are UTF-16 units. */
-export interface SqlToken {
-  readonly kind: TokenKind;
+/** A part of a text. Offsets are UTF-16 units. */
+export interface TextRange {
   readonly start: number;
   readonly end: number;
+}
+
+export interface SqlToken extends TextRange {
+  readonly kind: TokenKind;
 }
 
 /**
@@ -182,12 +164,6 @@ function endOfComment(sql: string, start: number): number {
   return sql.length;
 }
 
-/** A part of a text. Offsets are UTF-16 units. */
-export interface TextRange {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** A replacement for a part of a text; an insertion if the part is empty. */
 export interface Edit extends TextRange {
   readonly text: string;
@@ -210,24 +186,10 @@ function rankOf({ start, end }: Edit): number {
   return end === start ? Number.POSITIVE_INFINITY : end;
 }
 
-/** One `@name` in SQL. Offsets are UTF-16 units; `line` counts from 1. */
-export interface ParameterUse {
-  readonly name: string;
-  readonly start: number;
-  readonly end: number;
-  readonly line: number;
-}
-
 /** Every `@name` in ClickHouse SQL outside of strings, quoted identifiers and comments, in order. */
-export function findParameters(sql: string): ParameterUse[] {
-  let line = 1;
-  let counted = 0;
+export function findParameters(sql: string): (TextRange & { readonly name: string })[] {
   const words = parseSql(sql).words.filter(({ kind }) => kind === 'parameter');
-  return words.map(({ text, start, end }) => {
-    line += sql.slice(counted, start).split('\n').length - 1;
-    counted = start;
-    return { name: text.slice(1), start, end, line };
-  });
+  return words.map(({ text, start, end }) => ({ name: text.slice(1), start, end }));
 }
 
 /**
@@ -243,16 +205,12 @@ export function findQuotedParameters(sql: string): ReadonlyMap<string, number> {
   return found;
 }
 
-/**
- * A function that replaces each `@name` by the result of `write`. Cuts the SQL once: each run of a statement costs a
- * concatenation.
- */
+/** A function that replaces each `@name` by the result of `write`. Looks for them once. */
 export function createRewriter(sql: string): (write: (name: string) => string) => string {
   const uses = findParameters(sql);
-  const pieces = [0, ...uses.map((use) => use.end)].map((from, i) => sql.slice(from, uses[i]?.start));
-  return (write) => {
-    let text = pieces[0] ?? '';
-    for (const [i, use] of uses.entries()) text += write(use.name) + pieces[i + 1];
-    return text;
-  };
+  return (write) =>
+    applyEdits(
+      sql,
+      uses.map(({ name, start, end }) => ({ start, end, text: write(name) })),
+    );
 }

@@ -116,14 +116,20 @@ export interface Matcher {
 const load = createRequire(import.meta.url);
 
 /** @returns why RE2 rejects the pattern, as the end of a sentence that begins with its name */
-export function createMatcher(pattern: string): Matcher | string {
+function compile(pattern: string) {
   const { RE2JS } = load('re2js') as typeof import('re2js'); // its own types; loaded only if it is used
   try {
-    const compiled = RE2JS.compile(pattern);
-    return { matches: (text) => compiled.test(text), isOfJavaScript: isOfJavaScript(pattern) };
+    return RE2JS.compile(pattern);
   } catch (error) {
     return `is not a pattern of RE2: ${messageOf(error)}`;
   }
+}
+
+/** @returns why RE2 rejects the pattern, as the end of a sentence that begins with its name */
+export function createMatcher(pattern: string): Matcher | string {
+  const compiled = compile(pattern);
+  if (typeof compiled === 'string') return compiled;
+  return { matches: (text) => compiled.test(text), isOfJavaScript: isOfJavaScript(pattern) };
 }
 
 // Instructions of a compiled pattern: each may be looked at for each character.
@@ -138,22 +144,18 @@ export type ReplaceFound = (text: string, onMatch: () => void) => string;
  * @returns why the pattern cannot be used, as the end of a sentence that begins with its name
  */
 export function createReplace(pattern: string, replacement: string): ReplaceFound | string {
-  const { RE2JS } = load('re2js') as typeof import('re2js');
-  try {
-    const compiled = RE2JS.compile(pattern);
-    const size = compiled.programSize();
-    if (size > PROGRAM_SIZE_MAX)
-      return `is too large: it compiles to ${size} instructions; at most ${PROGRAM_SIZE_MAX} are allowed`;
-    if (compiled.test('')) return 'must not match an empty text';
-    const isSlow = mayRescan(pattern);
-    return (text, onMatch) => {
-      if (!compiled.test(text)) return text;
-      if (isSlow) for (const matcher = compiled.matcher(text); matcher.find(); ) onMatch();
-      return compiled.matcher(text).replaceAll(replacement);
-    };
-  } catch (error) {
-    return `is not a pattern of RE2: ${messageOf(error)}`;
-  }
+  const compiled = compile(pattern);
+  if (typeof compiled === 'string') return compiled;
+  const size = compiled.programSize();
+  if (size > PROGRAM_SIZE_MAX)
+    return `is too large: it compiles to ${size} instructions; at most ${PROGRAM_SIZE_MAX} are allowed`;
+  if (compiled.test('')) return 'must not match an empty text';
+  const isSlow = mayRescan(pattern);
+  return (text, onMatch) => {
+    if (!compiled.test(text)) return text;
+    if (isSlow) for (const matcher = compiled.matcher(text); matcher.find(); ) onMatch();
+    return compiled.matcher(text).replaceAll(replacement);
+  };
 }
 
 function isOfJavaScript(pattern: string): boolean {

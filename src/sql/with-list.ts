@@ -56,13 +56,12 @@ export function removeUnused(sql: string, edits: readonly Edit[] = []): Edit[] {
   if (members.length < 2 || isUnclear) return [];
   const kept = findUsed(readNames(words, edits), members, end);
   const lastKept = members.findLastIndex((member) => kept.has(member));
-  const isDropped = (member: Member) => !kept.has(member);
   const cut = (from: number, to: number): Edit => ({
     start: words[from]?.start ?? 0,
     end: words[to]?.end ?? 0,
     text: '',
   });
-  const inner = members.slice(0, lastKept).filter(isDropped);
+  const inner = members.slice(0, lastKept).filter((member) => !kept.has(member));
   const [keptLast, last] = [members[lastKept]?.last ?? 0, members.at(-1)?.last ?? 0];
   // Each with the comma after it; those at the end of the list with the comma before them.
   return [
@@ -104,9 +103,7 @@ function findMembers(words: readonly Word[]) {
   const select = words[end];
   if (words[0]?.key !== 'WITH' || select === undefined) return undefined;
   const start = words[1]?.key === 'RECURSIVE' ? 1 : 0;
-  const commas = [...words.keys()]
-    .slice(0, end)
-    .filter((i) => words[i]?.key === ',' && words[i]?.depth === 0);
+  const commas = words.slice(0, end).flatMap(({ key, depth }, i) => (key === ',' && depth === 0 ? i : []));
   const ends = [...commas, end];
   const members = ends.flatMap((to, i) => readMember(words, (ends[i - 1] ?? start) + 1, to - 1) ?? []);
   return { members, end, select };

@@ -22,14 +22,10 @@ describe('finding @name', () => {
     expect(names(sql)).toEqual(found);
   });
 
-  test('tells the place and the line of each', () => {
+  test('tells the place of each', () => {
     const sql = "SELECT @a,\n'\n\n@x', /*\n*/ @b\r\n-- @y\n@c";
     const uses = findParameters(sql);
-    expect(uses.map((use) => [use.name, use.line])).toEqual([
-      ['a', 1],
-      ['b', 5],
-      ['c', 7],
-    ]);
+    expect(uses.map((use) => use.name)).toEqual(['a', 'b', 'c']);
     for (const use of uses) expect(sql.slice(use.start, use.end)).toBe(`@${use.name}`);
   });
 });

@@ -2,9 +2,16 @@ import { VALUE_FUNCTIONS } from './function.ts';
 import { type Expression, type Form, reject } from './parse/tree.ts';
 import { firstOf, type Step, writeSteps } from './relation.ts';
 import { type Context, findName } from './scope.ts';
-import { AGGREGATES, ARGUMENTS_MAX, type BigQueryFunction, NULL, translateCount } from './signature.ts';
+import {
+  AGGREGATES,
+  ARGUMENTS_MAX,
+  type BigQueryFunction,
+  NULL,
+  takes,
+  translateCount,
+} from './signature.ts';
 import { TIME_FUNCTIONS } from './time-function.ts';
-import { as, compare, jsonValue, type Type, unify, type Value } from './value.ts';
+import { as, compare, isJson, jsonValue, type Type, unify, type Value } from './value.ts';
 
 /** A call of a function. @throws NotUnderstood for one that is not known */
 export function translateCall(call: Form<'call'>, context: Context): Value {
@@ -28,7 +35,7 @@ export function translateCall(call: Form<'call'>, context: Context): Value {
 
 /** A value of a type that an expression has found; JSON as its text. */
 export function toValue(type: Type, sql: string): Value {
-  return type === 'json' || type === 'record' ? jsonValue(`ifNull(${sql}, '')`) : { type, sql };
+  return isJson({ type }) ? jsonValue(`ifNull(${sql}, '')`) : { type, sql };
 }
 
 /** Values of which one is taken, all as one type. @throws NotUnderstood if they have none */
@@ -53,10 +60,8 @@ export function translateCase({ subject, branches, otherwise }: Form<'case'>, { 
 }
 
 /** A function that takes one of its arguments. */
-const choice = (
-  [min, max]: readonly [number, number],
-  choose: (values: readonly Value[]) => Value,
-): BigQueryFunction => ({ min, max, write: (args, { translate }) => choose(args.map(translate)) });
+const choice = (min: number, max: number, choose: (values: readonly Value[]) => Value) =>
+  takes(min, max, (args, { translate }) => choose(args.map(translate)));
 
 const chooseFirst = (values: readonly Value[]) =>
   chooseBetween(values, (sqls) => `coalesce(${sqls.join(', ')})`);
@@ -71,53 +76,40 @@ const chooseExtreme = (name: 'greatest' | 'least') => (values: readonly Value[])
   });
 };
 
-const CHOICES: Readonly<Record<string, BigQueryFunction>> = {
-  if: {
-    min: 3,
-    max: 3,
-    write: ([condition = NULL, ...args], { translate }) => {
-      const test = as(translate(condition), 'bool');
-      return chooseBetween(args.map(translate), (sqls) => `if(${[test, ...sqls].join(', ')})`);
-    },
-  },
-  ifnull: choice([2, 2], chooseFirst),
-  coalesce: choice([1, ARGUMENTS_MAX], chooseFirst),
-  nullif: {
-    min: 2,
-    max: 2,
-    write: ([arg = NULL, other = NULL], { translate }) => {
-      const value = translate(arg);
-      const isEqual = compare('=', value, translate(other));
-      return toValue(value.type, `if(ifNull(${isEqual}, false), NULL, ${value.sql})`);
-    },
-  },
-  greatest: choice([1, ARGUMENTS_MAX], chooseExtreme('greatest')),
-  least: choice([1, ARGUMENTS_MAX], chooseExtreme('least')),
-};
-
 /** A function of a JSON value and a path in it. A scalar is NULL for objects and lists, and a text without its quotes. */
-const atPath = (isScalar: boolean): BigQueryFunction => ({
-  min: 1,
-  max: 2,
-  write: ([value = NULL, path], context) => {
+const atPath = (isScalar: boolean) =>
+  takes(1, 2, ([value = NULL, path], context) => {
     const { text } = path === undefined ? { text: '$' } : context.translate(path);
     if (text === undefined) throw reject(`has no path in quotes, such as '$.status', where one belongs`);
     const { sql, json } = valueAt(value, readJsonPath(text), context);
-    return { type: 'string', sql: isScalar && json !== undefined ? json.text : sql };
-  },
-});
-
-const JSON_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
-  json_value: atPath(true),
-  json_extract_scalar: atPath(true),
-  json_query: atPath(false),
-  json_extract: atPath(false),
-  to_json_string: atPath(false),
-};
+    return { type: 'string', sql: isScalar && json !== undefined ? json('string') : sql };
+  });
 
 /** Every function but COUNT, by name in lower case. */
 export const FUNCTIONS: ReadonlyMap<string, BigQueryFunction> = new Map(
-  Object.entries({ ...VALUE_FUNCTIONS, ...TIME_FUNCTIONS, ...CHOICES, ...JSON_FUNCTIONS, ...AGGREGATES }),
+  Object.entries({
+    ...VALUE_FUNCTIONS,
+    ...TIME_FUNCTIONS,
+    ...AGGREGATES,
+    if: takes(3, 3, ([condition = NULL, ...args], { translate }) => {
+      const test = as(translate(condition), 'bool');
+      return chooseBetween(args.map(translate), (sqls) => `if(${[test, ...sqls].join(', ')})`);
+    }),
+    ifnull: choice(2, 2, chooseFirst),
+    coalesce: choice(1, ARGUMENTS_MAX, chooseFirst),
+    nullif: takes(2, 2, ([arg = NULL, other = NULL], { translate }) => {
+      const value = translate(arg);
+      const isEqual = compare('=', value, translate(other));
+      return toValue(value.type, `if(ifNull(${isEqual}, false), NULL, ${value.sql})`);
+    }),
+    greatest: choice(1, ARGUMENTS_MAX, chooseExtreme('greatest')),
+    least: choice(1, ARGUMENTS_MAX, chooseExtreme('least')),
+    json_value: atPath(true),
+    json_extract_scalar: atPath(true),
+    json_query: atPath(false),
+    json_extract: atPath(false),
+    to_json_string: atPath(false),
+  }),
 );
 
 /** Below a record a typed column may have the value. A text, also one in the metadata, is read as JSON. */
@@ -129,28 +121,24 @@ function valueAt(expression: Expression, steps: readonly Step[], { scope, transl
   }
   const value = translate(expression);
   const { json } = value;
-  const text = json === undefined ? as(value, 'string') : `coalesce(${json.text}, ${value.sql})`;
+  const text = json === undefined ? as(value, 'string') : `coalesce(${json('string')}, ${value.sql})`;
   return jsonValue(firstOf([writeSteps(`ifNull(${text}, '')`, steps)]));
 }
 
-const STEP = /\.([A-Za-z_][\w-]*)|\."([^"]+)"|\[(\d{1,4})\]|\['([^']+)'\]|\["([^"]+)"\]/y;
+const STEP = /\.([A-Za-z_][\w-]*)|\."([^"]+)"|\[(\d{1,4})\]|\['([^']+)'\]|\["([^"]+)"\]/gy;
 // Each makes the SQL twice as long.
 const INDEXES_MAX = 3;
 
 /** The steps of a JSONPath such as `$.request.headers[0]."x.y"`. @throws NotUnderstood for any other */
 function readJsonPath(text: string): readonly Step[] {
-  const steps: Step[] = [];
-  const pattern = new RegExp(STEP);
-  pattern.lastIndex = 1;
-  const wrong = () =>
-    reject(`has the path ${JSON.stringify(text.slice(0, 60))}; write one such as '$.request.headers[0]'`);
-  if (!text.startsWith('$') || /\p{Cc}/u.test(text)) throw wrong();
-  while (pattern.lastIndex < text.length) {
-    const match = pattern.exec(text);
-    if (match === null) throw wrong();
-    const [, name, quoted, index, single, double] = match;
-    steps.push(index === undefined ? (name ?? quoted ?? single ?? double ?? '') : Number(index));
-  }
+  const found = [...text.slice(1).matchAll(STEP)];
+  if (`$${found.map(([step]) => step).join('')}` !== text || /\p{Cc}/u.test(text))
+    throw reject(
+      `has the path ${JSON.stringify(text.slice(0, 60))}; write one such as '$.request.headers[0]'`,
+    );
+  const steps = found.map(([, name, quoted, index, single, double]) =>
+    index === undefined ? (name ?? quoted ?? single ?? double ?? '') : Number(index),
+  );
   if (steps.filter((step) => typeof step === 'number').length > INDEXES_MAX)
     throw reject(`has a path with more than ${INDEXES_MAX} indexes`);
   return steps;

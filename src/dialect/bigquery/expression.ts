@@ -1,22 +1,11 @@
 import { writeValue } from '../../sql/sql.ts';
 import { toValue, translateCall, translateCase } from './call.ts';
 import { cast } from './function.ts';
-import { type Expression, type Form, placed, reject } from './parse/tree.ts';
-import { type Context, findName, readFound } from './scope.ts';
+import { type Expression, type Form, type Operand, type QueryTree, reject } from './parse/tree.ts';
+import { type Context, findName, isSame, readFound } from './scope.ts';
 import { translateMember } from './signature.ts';
 import { addInterval, writeExtract } from './time-function.ts';
-import { as, commonOf, compare, instantOf, SQL_CHARS_MAX, type Type, type Value } from './value.ts';
-
-/** Translates an expression. @throws NotUnderstood for what is not understood in it */
-export function translateExpression(expression: Expression, context: Context): Value {
-  return placed(expression, () => {
-    const value = translateForm(expression, context);
-    // Checked at every level: some functions write their argument several times.
-    if (value.sql.length > SQL_CHARS_MAX) throw reject('is too large: ask in several requests');
-    context.spend(value.sql.length);
-    return value;
-  });
-}
+import { as, commonOf, compare, type Type, toNumber, type Value } from './value.ts';
 
 /** Translates each form of an expression. */
 const FORMS: { readonly [K in Expression['kind']]: (form: Form<K>, context: Context) => Value } = {
@@ -24,7 +13,6 @@ const FORMS: { readonly [K in Expression['kind']]: (form: Form<K>, context: Cont
   number: ({ digits }) => writeNumber(digits),
   bool: ({ value }) => bool(value ? 'true' : 'false'),
   null: () => ({ type: 'null', sql: 'NULL' }),
-  time: ({ text, type }) => instantOf(text, type),
   name: translateName,
   chain: ({ operator, operands }, { translate }) =>
     bool(`(${operands.map((one) => as(translate(one), 'bool')).join(` ${operator} `)})`),
@@ -36,19 +24,14 @@ const FORMS: { readonly [K in Expression['kind']]: (form: Form<K>, context: Cont
   unary({ operator, operand }, { translate }) {
     const value = translate(operand);
     if (operator === 'NOT') return bool(`(NOT ${as(value, 'bool')})`);
-    const type = value.type === 'int64' ? 'int64' : 'float64';
-    return { type, sql: operator === '+' ? as(value, type) : `(-${as(value, type)})` };
-  },
-  between({ value, low, high }, { translate }) {
-    const [a, b, c] = [translate(value), translate(low), translate(high)];
-    return bool(`(${compare('>=', a, b)} AND ${compare('<=', a, c)})`);
+    const { type, sql } = toNumber(value);
+    return { type, sql: operator === '+' ? sql : `(-${sql})` };
   },
   in: translateIn,
-  is({ value, what, isNot }, { translate }) {
+  is({ value, what }, { translate }) {
     const own = translate(value);
-    const sql =
-      what === 'null' ? `isNull(${own.sql})` : `ifNull(${what ? '' : 'NOT '}${as(own, 'bool')}, false)`;
-    return bool(isNot ? `(NOT ${sql})` : sql);
+    if (what === 'null') return bool(`isNull(${own.sql})`);
+    return bool(`ifNull(${what ? '' : 'NOT '}${as(own, 'bool')}, false)`);
   },
   case: translateCase,
   cast: ({ value, type, isSafe }, { translate }) => cast(translate(value), type, isSafe),
@@ -61,7 +44,7 @@ const FORMS: { readonly [K in Expression['kind']]: (form: Form<K>, context: Cont
   call: translateCall,
   member: translateMember,
   subquery({ query }, context) {
-    const { sql, type } = context.subquery(query);
+    const { sql, type } = readOne(query, context);
     return toValue(type, sql);
   },
   interval() {
@@ -71,7 +54,8 @@ const FORMS: { readonly [K in Expression['kind']]: (form: Form<K>, context: Cont
   },
 };
 
-function translateForm(expression: Expression, context: Context): Value {
+/** Translates an expression, of which `context` translates the parts. @throws NotUnderstood for what is not understood */
+export function translateExpression(expression: Expression, context: Context): Value {
   const translate = FORMS[expression.kind] as (form: Expression, context: Context) => Value; // that of its kind
   return translate(expression, context);
 }
@@ -92,33 +76,46 @@ const DIGITS_MAX = 1_000;
 function translateName(expression: Form<'name'>, { scope }: Context): Value {
   const { names } = expression;
   const [first = ''] = names;
-  const alias = names.length === 1 ? scope.aliases.get(first.toLowerCase()) : undefined;
-  if (alias !== undefined) return alias;
+  const alias = names.length === 1 ? scope.aliases.find(({ label }) => isSame(label, first)) : undefined;
+  if (alias !== undefined) return alias.value;
   const found = findName(names, scope);
   if (found !== undefined) {
     const value = readFound(found);
     return scope.grouped.get(value.sql) ?? value;
   }
-  const known = scope.relations.flatMap(({ source }) => [...source.columns.keys()]);
+  const known = scope.relations.flatMap(({ source }) =>
+    source.columns.map(({ label }) => label.toLowerCase()),
+  );
   throw reject(
     `has the name ${names.join('.')}, which is not known there; known are ${known.join(', ') || 'no names'}`,
     expression,
   );
 }
 
-function translateIn({ value, members }: Form<'in'>, { translate, subquery }: Context): Value {
+/** A SELECT in brackets with one column. */
+function readOne(query: QueryTree, { subquery }: Context): { readonly sql: string; readonly type: Type } {
+  const { sql, columns } = subquery(query);
+  const [column, ...others] = columns;
+  if (column === undefined || others.length > 0)
+    throw reject('has a SELECT with more than one column instead of a value', query);
+  if (column.type === 'array') throw reject('has a SELECT of an array instead of a value', query);
+  return { sql, type: column.type };
+}
+
+function translateIn({ value, members }: Form<'in'>, context: Context): Value {
+  const { translate } = context;
   const left = translate(value);
-  if ('arms' in members) return isInSelect(left, subquery(members));
+  if ('arms' in members) return isInSelect(left, readOne(members, context));
   const values = members.map(translate);
   const types = new Set(values.map((one) => commonOf(left, one)));
   const [type] = types;
   const areConstant = values.every(({ text, sql }) => text !== undefined || /^\d+$/.test(sql));
   if (type === undefined || types.size > 1 || !areConstant) {
     const tests = values.map((one) => compare('=', left, one));
-    return { type: 'bool', sql: `(${tests.join(' OR ')})` };
+    return bool(`(${tests.join(' OR ')})`);
   }
   const listed = values.map((one) => as(one, type));
-  return { type: 'bool', sql: `(${as(left, type)} IN (${listed.join(', ')}))` };
+  return bool(`(${as(left, type)} IN (${listed.join(', ')}))`);
 }
 
 /** NULL instead of false if there is a NULL among the rows, which the engine leaves out. */
@@ -128,16 +125,7 @@ function isInSelect(left: Value, { sql, type }: { readonly sql: string; readonly
   const values = as(member, wanted);
   const nulls = `(SELECT countIf(isNull(${values})) FROM ${sql})`;
   const found = `${as(left, wanted)} IN (SELECT ${values} FROM ${sql})`;
-  return {
-    type: 'bool',
-    sql: `if(${found}, true, if(${nulls} > 0, NULL, if(isNull(${as(left, wanted)}), NULL, false)))`,
-  };
-}
-
-/** A value so far, and its SQL without brackets, so that a long chain is not nested as deep as it is long. */
-interface Partial {
-  readonly value: Value;
-  readonly bare: string | undefined;
+  return bool(`if(${found}, true, if(${nulls} > 0, NULL, if(isNull(${as(left, wanted)}), NULL, false)))`);
 }
 
 // Each operation is one level of the engine's syntax trees, whose depth is limited (engine/read-settings.ts).
@@ -151,14 +139,29 @@ const OPERATORS_MAX = 48;
 function translateOperation({ first, rest }: Form<'operation'>, context: Context): Value {
   if (rest.filter(({ operator }) => operator !== '||').length > OPERATORS_MAX)
     throw reject(`must have at most ${OPERATORS_MAX} of + - * / in a row; there is one more`);
-  let partial: Partial = { value: context.translate(first), bare: undefined };
+  let left = context.translate(first);
+  let bare: string | undefined; // `left` without brackets, so that a long chain is not nested as deep as it is long
   for (const { operator, operand } of rest) {
-    partial =
-      operand.kind === 'interval' && (operator === '+' || operator === '-')
-        ? { value: moveTime(partial.value, operator, operand, context), bare: undefined }
-        : operate(partial, operator, context.translate(operand));
+    if (operand.kind === 'interval' && (operator === '+' || operator === '-')) {
+      left = moveTime(left, operator, operand, context);
+      bare = undefined;
+      continue;
+    }
+    const right = context.translate(operand);
+    const type = typeOf(operator, left, right);
+    bare = operate(
+      bare !== undefined && left.type === type ? bare : as(left, type),
+      operator,
+      as(right, type),
+    );
+    left = { type, sql: operator === '||' ? `concat(${bare})` : `(${bare})` };
   }
-  return partial.value;
+  return left;
+}
+
+function typeOf(operator: Operand['operator'], left: Value, right: Value): 'string' | 'int64' | 'float64' {
+  if (operator === '||') return 'string';
+  return operator !== '/' && left.type === 'int64' && right.type === 'int64' ? 'int64' : 'float64';
 }
 
 function moveTime(time: Value, operator: '+' | '-', interval: Form<'interval'>, context: Context): Value {
@@ -166,19 +169,9 @@ function moveTime(time: Value, operator: '+' | '-', interval: Form<'interval'>, 
   return addInterval(time, interval, { type, sign: operator === '+' ? 'add' : 'subtract', context });
 }
 
-function operate(left: Partial, operator: '+' | '-' | '*' | '/' | '||', right: Value): Partial {
-  if (operator === '||') {
-    const bare =
-      `${left.bare !== undefined && left.value.type === 'string' ? left.bare : as(left.value, 'string')}, ` +
-      `${as(right, 'string')}`;
-    return { value: { type: 'string', sql: `concat(${bare})` }, bare };
-  }
-  const isWhole = operator !== '/' && left.value.type === 'int64' && right.type === 'int64';
-  const type = isWhole ? 'int64' : 'float64';
-  const before = left.bare !== undefined && left.value.type === type ? left.bare : as(left.value, type);
-  const bare =
-    operator === '/' ? divide(before, as(right, type)) : `${before} ${operator} ${as(right, type)}`;
-  return { value: { type, sql: `(${bare})` }, bare };
+function operate(left: string, operator: Operand['operator'], right: string): string {
+  if (operator === '||') return `${left}, ${right}`;
+  return operator === '/' ? divide(left, right) : `${left} ${operator} ${right}`;
 }
 
 /** @throws NotUnderstood for a pattern that is not a text in quotes */

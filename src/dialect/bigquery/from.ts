@@ -1,144 +1,133 @@
-import { type FromItem, placed, type QueryTree, reject } from './parse/tree.ts';
-import type { Origin, Relation, Source } from './relation.ts';
-import { type ColumnScope, type Context, findName, readColumn } from './scope.ts';
+import { type FromItem, type Placed, placed, type QueryTree, reject } from './parse/tree.ts';
+import type { Origin, Relation, Select, Source } from './relation.ts';
+import {
+  type Bounds,
+  type ColumnScope,
+  type Context,
+  createScope,
+  findName,
+  getColumn,
+  isSame,
+} from './scope.ts';
 import { as, compare } from './value.ts';
 
-/** What FROM needs of the SELECT around it. */
-export interface FromContext {
-  /** A name for a relation that no other has. */
-  readonly nextAlias: () => string;
-  readonly createRelation: (name: string, alias: string, source: Source) => Relation;
-  /** The view or WITH member of a name; `undefined` if there is none. */
-  readonly findSource: (name: string) => Source | undefined;
-  readonly known: () => readonly string[];
+/** What the translation of a SELECT needs of the query around it. */
+export interface SelectContext {
+  /** The views and WITH members that FROM can name, in lower case. */
+  readonly visible: ReadonlyMap<string, Source>;
+  /** A relation that no other SELECT has. @param isOptional for the right side of a LEFT JOIN */
+  readonly relate: (name: string, source: Source, isOptional: boolean) => Relation;
   /** A SELECT in brackets. */
-  readonly subquery: (query: QueryTree) => Source;
-  /** For the conditions of joins. */
+  readonly subquery: (query: QueryTree) => Select;
   readonly contextOf: (scope: ColumnScope) => Context;
-}
-
-export interface From {
-  readonly scope: ColumnScope;
-  /** The FROM clause, once all that the SELECT reads is known. */
-  readonly write: () => string;
+  /** Takes the bounds of each table that is read. */
+  readonly reads: Bounds[];
 }
 
 /** Most tables and records of one FROM: a name is looked for in each, and a field may be written once for each record. */
 const ITEMS_MAX = 20;
 
-/** Translates FROM. @throws NotUnderstood for what is not understood in it */
-export function translateFrom(items: readonly FromItem[], context: FromContext): From {
+/**
+ * Translates FROM. @returns a function that writes the clause, once all that the SELECT reads is known
+ *
+ * @throws NotUnderstood for what is not understood in it
+ */
+export function translateFrom(items: readonly FromItem[], context: SelectContext) {
   const relations: Relation[] = [];
   const records: { readonly name: string; readonly origin: Origin }[] = [];
   const shared = new Set<string>();
   const joins: (() => string)[] = [];
-  const scope: ColumnScope = { relations, records, shared, aliases: new Map(), grouped: new Map() };
+  const scope: ColumnScope = { ...createScope(), relations, records, shared };
 
-  for (const [i, item] of items.entries()) {
+  const readItem = (item: FromItem, i: number) => {
     if (i === ITEMS_MAX)
-      throw reject(`must have at most ${ITEMS_MAX} tables and records in FROM; there is one more`, item);
-    const list = readUnnested(item, scope);
-    if (list !== undefined) {
-      requireNoCondition(item);
-      requireUnused(item.alias, scope, item);
-      records.unshift({ name: item.alias ?? '', origin: list });
-      continue;
+      throw reject(`must have at most ${ITEMS_MAX} tables and records in FROM; there is one more`);
+    const origin = readUnnested(item, scope);
+    if (origin !== undefined) {
+      // A record stays without a match anyway.
+      if (item.using.length > 0 || (item.on !== undefined && !(item.on.kind === 'bool' && item.on.value)))
+        throw reject('has ON after UNNEST, other than ON TRUE; write the condition in WHERE');
+      requireUnused(item.alias, scope);
+      records.unshift({ name: item.alias ?? '', origin });
+      return;
     }
     const { name, source } = readSource(item, context);
-    requireUnused(name, scope, item);
+    requireUnused(name, scope);
     // A record that is read before any table is rejected, so the first relation is that of the first item.
     const join = relations.length === 0 ? undefined : item.join;
-    const relation = context.createRelation(name, context.nextAlias(), source);
+    const relation = context.relate(name, source, join === 'LEFT JOIN');
     relations.push(relation);
-    if (join === 'LEFT JOIN') relation.setOptional();
-    const condition = readCondition(item, { scope, shared }, context);
+    const condition = readCondition(item, scope, context);
+    for (const column of item.using) shared.add(column.toLowerCase());
     joins.push(() => `${join === undefined ? '' : ` ${join} `}${relation.write()}${condition}`);
-  }
+  };
+  for (const [i, item] of items.entries()) placed(item, () => readItem(item, i));
   return { scope, write: () => joins.map((write) => write()).join('') };
 }
 
 /** @param name `undefined` for a record without one; empty for a SELECT without one, of which there can be one */
-function requireUnused(name: string | undefined, { relations, records }: ColumnScope, item: FromItem): void {
+function requireUnused(name: string | undefined, { relations, records }: ColumnScope): void {
   const taken = name === '' ? relations : [...relations, ...records];
-  if (name === undefined || !taken.some((other) => other.name.toLowerCase() === name.toLowerCase())) return;
-  throw reject(`has ${name || 'SELECTs without a name'} twice in FROM; give each its own name with AS`, item);
+  if (name !== undefined && taken.some((other) => isSame(other.name, name)))
+    throw reject(`has ${name || 'SELECTs without a name'} twice in FROM; give each its own name with AS`);
 }
 
 /** The record of UNNEST(path), or of a path by itself, such as `t.metadata`; `undefined` for tables. */
-function readUnnested(item: FromItem, scope: ColumnScope): Origin | undefined {
-  const names = readUnnestedPath(item, scope);
-  if (names === undefined) return undefined;
-  const found = placed(item, () => findName(names, scope));
-  if (found !== undefined && 'origin' in found)
-    return found.origin.relation.unnest(found.origin, found.steps, found.others);
-  throw reject(
-    `has UNNEST of ${names.join('.')}, which is not a record; write the record that it is in before it`,
-    item,
-  );
-}
-
-function readUnnestedPath({ read, ...item }: FromItem, scope: ColumnScope): readonly string[] | undefined {
-  if (read.kind === 'unnest') {
-    if (read.list.kind === 'name') return read.list.names;
-    throw reject('has UNNEST of something else than a path of the metadata', item);
+function readUnnested({ read }: FromItem, scope: ColumnScope): Origin | undefined {
+  if (read.kind === 'subquery') return undefined;
+  const { kind, names } = read;
+  const [first = '', ...others] = names;
+  const path = names.join('.');
+  if (kind === 'path') {
+    if (others.length === 0) return undefined;
+    if (![...scope.records, ...scope.relations].some(({ name }) => isSame(name, first)))
+      throw reject(`reads ${path}; name a table without what it is in`);
   }
-  const [first = '', ...others] = read.kind === 'path' ? read.names : [];
-  if (read.kind !== 'path' || others.length === 0) return undefined;
-  const isKnown = [...scope.records, ...scope.relations].some(
-    ({ name }) => name.toLowerCase() === first.toLowerCase(),
-  );
-  if (isKnown) return read.names;
-  throw reject(`reads ${read.names.join('.')}; name a table without what it is in`, item);
+  const found = findName(names, scope);
+  if (found === undefined || !('origin' in found))
+    throw reject(`has UNNEST of ${path}, which is not a record; write the record that it is in before it`);
+  return found.origin.relation.unnest(found.origin, found.steps);
 }
 
-/** A record stays without a match anyway. */
-function requireNoCondition({ on, using, ...item }: FromItem): void {
-  const isPlain = on === undefined || (on.kind === 'bool' && on.value);
-  if (!isPlain || using.length > 0)
-    throw reject('has ON after UNNEST, other than ON TRUE; write the condition in WHERE', item);
+function readSource({ read, alias }: FromItem, { visible, subquery }: SelectContext) {
+  if (read.kind === 'subquery')
+    return { name: alias ?? '', source: readable(subquery(read.query), read.query) };
+  const table = read.names.join('.');
+  const source = visible.get(table.toLowerCase());
+  if (source !== undefined) return { name: alias ?? table, source };
+  throw reject(`reads ${table}, which is not known; known are ${[...visible.keys()].join(', ')}`);
 }
 
-function readSource({ read, alias, ...item }: FromItem, { findSource, known, subquery }: FromContext) {
-  if (read.kind === 'subquery') return { name: alias ?? '', source: subquery(read.query) };
-  const table = read.kind === 'path' ? read.names.join('.') : '';
-  const source = findSource(table);
-  if (source === undefined)
-    throw reject(`reads ${table}, which is not known; known are ${known().join(', ')}`, item);
-  return { name: alias ?? table, source };
+/** @throws NotUnderstood for a column without a type */
+export function readable(select: Select, place: Placed): Select {
+  const untyped = select.columns.find(({ type }) => type === 'null');
+  if (untyped === undefined) return select;
+  throw reject(`has the column ${untyped.label}, which is NULL without a type; cast it`, place);
 }
 
-interface JoinScope {
-  readonly scope: ColumnScope;
-  readonly shared: Set<string>;
-}
-
-function readCondition(item: FromItem, { scope, shared }: JoinScope, context: FromContext): string {
-  const { join, on, using } = item;
-  const { contextOf } = context;
+function readCondition(
+  { join, on, using }: FromItem,
+  scope: ColumnScope,
+  { contextOf }: SelectContext,
+): string {
   if (join === undefined || join === 'CROSS JOIN') {
     if (on !== undefined || using.length > 0)
-      throw reject(`has a condition after ${join ?? 'the first table'}`, item);
+      throw reject(`has a condition after ${join ?? 'the first table'}`);
     return '';
   }
-  return placed(on ?? item, () => {
-    if (on !== undefined) return ` ON ${as(contextOf(scope).translate(on), 'bool')}`;
-    if (using.length === 0) throw reject('has JOIN without ON or USING', item);
-    return ` ON ${using.map((column) => writeShared(column, { item, scope, shared })).join(' AND ')}`;
-  });
+  if (on !== undefined) return ` ON ${placed(on, () => as(contextOf(scope).translate(on), 'bool'))}`;
+  if (using.length === 0) throw reject('has JOIN without ON or USING');
+  return ` ON ${using.map((column) => writeShared(column, scope)).join(' AND ')}`;
 }
 
-function writeShared(
-  column: string,
-  { item, scope, shared }: JoinScope & { readonly item: FromItem },
-): string {
-  const right = scope.relations.at(-1);
-  const left = scope.relations.slice(0, -1).find(({ source }) => source.columns.has(column.toLowerCase()));
+/** Compares the columns of one name of the last relation and of the first before it that has one. */
+function writeShared(name: string, { relations }: ColumnScope): string {
+  const right = relations.at(-1);
+  const left = relations.slice(0, -1).find(({ source }) => getColumn(source, name) !== undefined);
   const [a, b] = [left, right].map((relation) => {
-    const own = relation?.source.columns.get(column.toLowerCase());
-    return relation && own && readColumn(relation, own);
+    const own = relation && getColumn(relation.source, name);
+    return own && relation.column(own);
   });
-  if (a === undefined || b === undefined)
-    throw reject(`has USING (${column}), which is not a column of both sides`, item);
-  shared.add(column.toLowerCase());
-  return compare('=', a, b);
+  if (a !== undefined && b !== undefined) return compare('=', a, b);
+  throw reject(`has USING (${name}), which is not a column of both sides`);
 }

@@ -1,27 +1,25 @@
 import { createMatcher, findGroups } from '../../sql/pattern.ts';
 import { writeValue } from '../../sql/sql.ts';
 import { reject } from './parse/tree.ts';
-import { type BigQueryFunction, NULL, plain } from './signature.ts';
+import { type BigQueryFunction, NULL, plain, takes } from './signature.ts';
 import {
   as,
   instantOf,
   isJson,
   isTime,
   nameOf,
+  type PlainType,
+  readBool,
   roundAway,
   roundToInteger,
+  type TimeType,
   type Type,
   type Value,
 } from './value.ts';
 
-const call =
-  (name: string) =>
-  (...args: string[]) =>
-    `${name}(${args.join(', ')})`;
-
 /** A text from its character at `start`, counted from 1; 0 is the first too, which the engine would take for none. */
 function writePart(s: string, start: string, ...count: string[]): string {
-  return call('substringUTF8')(s, /^0+$/.test(start) ? '1' : start, ...count);
+  return `substringUTF8(${[s, /^0+$/.test(start) ? '1' : start, ...count].join(', ')})`;
 }
 
 // ClickHouse's trim knows spaces only.
@@ -30,48 +28,10 @@ const trimRight = (s: string) => `replaceRegexpOne(${s}, '\\\\s+$', '')`;
 
 const countChars = plain(['string'], 'int64', (s) => `toInt64(lengthUTF8(${s}))`);
 const substring = plain(['string', 'count', 'count?'], 'string', writePart);
-const ceil = plain(['float64'], 'float64', call('ceil'));
-
-const TEXT_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
-  lower: plain(['string'], 'string', call('lowerUTF8')),
-  upper: plain(['string'], 'string', call('upperUTF8')),
-  reverse: plain(['string'], 'string', call('reverseUTF8')),
-  trim: plain(['string'], 'string', (s) => trimLeft(trimRight(s))),
-  ltrim: plain(['string'], 'string', trimLeft),
-  rtrim: plain(['string'], 'string', trimRight),
-  concat: plain(['string…'], 'string', call('concat')),
-  length: countChars,
-  char_length: countChars,
-  starts_with: plain(['string', 'string'], 'bool', call('startsWith')),
-  ends_with: plain(['string', 'string'], 'bool', call('endsWith')),
-  strpos: plain(['string', 'text'], 'int64', (s, part) => `toInt64(positionUTF8(${s}, ${part}))`),
-  left: plain(['string', 'count'], 'string', call('leftUTF8')),
-  right: plain(['string', 'count'], 'string', call('rightUTF8')),
-  substr: substring,
-  substring,
-  replace: plain(['string', 'text', 'string'], 'string', call('replaceAll')),
-};
-
-const NUMBER_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
-  abs: plain(['float64'], 'float64', call('abs')),
-  sign: plain(['float64'], 'float64', call('sign')),
-  floor: plain(['float64'], 'float64', call('floor')),
-  ceil,
-  ceiling: ceil,
-  trunc: plain(['float64'], 'float64', call('trunc')),
-  sqrt: plain(['float64'], 'float64', call('sqrt')),
-  round: plain(['float64', 'count?'], 'float64', (x, digits) =>
-    digits === undefined ? roundAway(x) : `(${roundAway(`(${x} * exp10(${digits}))`)}) / exp10(${digits})`,
-  ),
-  mod: plain(['int64', 'int64'], 'int64', call('modulo')),
-  div: plain(['int64', 'int64'], 'int64', call('intDiv')),
-  safe_divide: plain(['float64', 'float64'], 'float64', (a, b) => `${a} / nullIf(${b}, 0)`),
-};
+const ceil = plain(['float64'], 'float64', 'ceil');
 
 /** The types of CAST, by every name that they have. */
-const TYPES: Readonly<
-  Record<string, 'string' | 'int64' | 'float64' | 'bool' | 'timestamp' | 'datetime' | 'date'>
-> = {
+const TYPES: Readonly<Record<string, PlainType>> = {
   string: 'string',
   int64: 'int64',
   integer: 'int64',
@@ -95,28 +55,21 @@ export function cast(value: Value, name: string, isSafe: boolean): Value {
     return { type, sql: toText(value), ...(value.text !== undefined && { text: value.text }) };
   if (type === 'timestamp' || type === 'datetime' || type === 'date') return toTime(value, type, isSafe);
   if (isJson(value) || value.type === type) return { type, sql: as(value, type) };
-  return { type, sql: toPlain(value, type, isSafe) };
+  const write = PLAIN[`${value.type} ${type}`];
+  if (write === undefined) throw rejectCast(value, type);
+  return { type, sql: write(value.sql, isSafe ? 'OrNull' : '') };
 }
 
 /** Casts between other types, by both types. */
 const PLAIN: Readonly<Record<string, (sql: string, suffix: '' | 'OrNull') => string>> = {
   'string int64': (sql, suffix) => `toInt64${suffix}(${sql})`,
   'string float64': (sql, suffix) => `toFloat64${suffix}(${sql})`,
-  'string bool': (sql, suffix) => {
-    const other = suffix === '' ? `toBool(toInt64(${sql}))` : 'NULL';
-    return `multiIf(lower(${sql}) = 'true', true, lower(${sql}) = 'false', false, ${other})`;
-  },
+  'string bool': (sql, suffix) => readBool(sql, suffix === '' ? `toBool(toInt64(${sql}))` : 'NULL'),
   'int64 float64': (sql) => `toFloat64(${sql})`,
   'int64 bool': (sql) => `(${sql} != 0)`,
   'float64 int64': roundToInteger,
   'bool int64': (sql) => `if(${sql}, 1, 0)`,
 };
-
-function toPlain(value: Value, type: 'int64' | 'float64' | 'bool', isSafe: boolean): string {
-  const write = PLAIN[`${value.type} ${type}`];
-  if (write === undefined) throw rejectCast(value, type);
-  return write(value.sql, isSafe ? 'OrNull' : '');
-}
 
 function rejectCast(value: Value, type: Type) {
   return reject(`casts a ${nameOf(value)} to ${type.toUpperCase()}, which BigQuery does not`);
@@ -139,7 +92,7 @@ export function formatTime(time: string, separator: 'T' | ' '): string {
 
 const ISO = `'^\\\\s*\\\\d{4}-\\\\d{1,2}-\\\\d{1,2}'`;
 
-function toTime(value: Value, type: 'timestamp' | 'datetime' | 'date', isSafe: boolean): Value {
+function toTime(value: Value, type: TimeType, isSafe: boolean): Value {
   const { sql, text } = value;
   if (isTime(value)) {
     if (type === 'date') return { type, sql: `toDate(${sql})` };
@@ -200,16 +153,41 @@ function writeExtract(value: string, pattern: string, position = '1', occurrence
 const extract = plain(['string', 'pattern', 'count?', 'count?'], 'string', writeExtract);
 
 /** A function with the name of the type that it casts to. */
-const castTo = (name: string): BigQueryFunction => ({
-  min: 1,
-  max: 1,
-  write: ([value = NULL], { translate }) => cast(translate(value), name, false),
-});
+const castTo = (name: PlainType) =>
+  takes(1, 1, ([value = NULL], { translate }) => cast(translate(value), name, false));
 
 /** Functions of texts and numbers, and casts, by name in lower case. */
 export const VALUE_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
-  ...TEXT_FUNCTIONS,
-  ...NUMBER_FUNCTIONS,
+  lower: plain(['string'], 'string', 'lowerUTF8'),
+  upper: plain(['string'], 'string', 'upperUTF8'),
+  reverse: plain(['string'], 'string', 'reverseUTF8'),
+  trim: plain(['string'], 'string', (s) => trimLeft(trimRight(s))),
+  ltrim: plain(['string'], 'string', trimLeft),
+  rtrim: plain(['string'], 'string', trimRight),
+  concat: plain(['string…'], 'string', 'concat'),
+  length: countChars,
+  char_length: countChars,
+  starts_with: plain(['string', 'string'], 'bool', 'startsWith'),
+  ends_with: plain(['string', 'string'], 'bool', 'endsWith'),
+  strpos: plain(['string', 'text'], 'int64', (s, part) => `toInt64(positionUTF8(${s}, ${part}))`),
+  left: plain(['string', 'count'], 'string', 'leftUTF8'),
+  right: plain(['string', 'count'], 'string', 'rightUTF8'),
+  substr: substring,
+  substring,
+  replace: plain(['string', 'text', 'string'], 'string', 'replaceAll'),
+  abs: plain(['float64'], 'float64', 'abs'),
+  sign: plain(['float64'], 'float64', 'sign'),
+  floor: plain(['float64'], 'float64', 'floor'),
+  ceil,
+  ceiling: ceil,
+  trunc: plain(['float64'], 'float64', 'trunc'),
+  sqrt: plain(['float64'], 'float64', 'sqrt'),
+  round: plain(['float64', 'count?'], 'float64', (x, digits) =>
+    digits === undefined ? roundAway(x) : `(${roundAway(`(${x} * exp10(${digits}))`)}) / exp10(${digits})`,
+  ),
+  mod: plain(['int64', 'int64'], 'int64', 'modulo'),
+  div: plain(['int64', 'int64'], 'int64', 'intDiv'),
+  safe_divide: plain(['float64', 'float64'], 'float64', (a, b) => `${a} / nullIf(${b}, 0)`),
   regexp_contains: plain(
     ['string', 'pattern'],
     'bool',

@@ -1,53 +1,34 @@
+import { toValue } from './call.ts';
 import { translateExpression } from './expression.ts';
+import { readable, type SelectContext } from './from.ts';
+import { type Expression, type Placed, placed, type QueryTree, reject, type Tail } from './parse/tree.ts';
 import {
-  type Expression,
-  type Placed,
-  placed,
-  type QueryTree,
-  reject,
-  type SelectTree,
-} from './parse/tree.ts';
-import type { DialectView, Relation, Source } from './relation.ts';
-import { type Bounds, type ColumnScope, type Context, joinBounds, type TableBounds } from './scope.ts';
-import {
-  outputValues,
+  createRelation,
+  type DialectView,
+  FLAG,
+  FLAG_LABEL,
   type Select,
-  type SelectContext,
-  toSource,
-  translateSelect,
-  withTail,
-} from './select.ts';
-import { type Type, unify, type Value } from './value.ts';
+  type Source,
+  type SourceColumn,
+} from './relation.ts';
+import { type Bounds, type ColumnScope, type Context, joinBounds } from './scope.ts';
+import { translateSelect, withTail } from './select.ts';
+import { SQL_CHARS_MAX, type Type, unify } from './value.ts';
 
-export interface Query extends Select {
-  /** The members of WITH, each `w0 AS (SELECT …)`. */
-  readonly withs: readonly string[];
-  readonly bounds: Bounds;
-}
+/** A SELECT with the members of its WITH, each `w0 AS (SELECT …)`. */
+export type Query = ReturnType<typeof translateQuery>;
 
 export interface QueryOptions {
   readonly root: QueryTree;
   readonly views: ReadonlyMap<string, DialectView>;
   /** Microseconds since 1970. */
   readonly now: number;
-  /** What a table, WITH member or SELECT of a FROM is read by. */
-  readonly createRelation: (name: string, alias: string, source: Source) => Relation;
+  /** Whether only typed columns may be read. */
+  readonly isTyped: boolean;
 }
 
 /** Sources that a name in FROM can be, in lower case. */
 type Visible = ReadonlyMap<string, Source>;
-
-/** What the parts of a query share. */
-interface State extends QueryOptions {
-  readonly withs: string[];
-  readonly reads: TableBounds[];
-  /** SELECTs in brackets that have been translated: an expression is translated several times, SELECTs in it once. */
-  readonly inner: Map<QueryTree, Select>;
-  /** Relations so far. */
-  relations: number;
-  /** Characters that expressions may still have. */
-  charsLeft: number;
-}
 
 /**
  * Characters of all expressions together, each with those in it: a bound of the work that a translation is. Larger ones
@@ -55,20 +36,31 @@ interface State extends QueryOptions {
  */
 const EXPRESSION_CHARS_MAX = 4 * 1024 * 1024;
 
-/** Translates a whole query. @throws NotUnderstood for what is not understood in it */
-export function translateQuery(options: QueryOptions): Query {
-  const state: State = {
+/** What the parts of a query share. */
+type State = ReturnType<typeof createState>;
+
+function createState(options: QueryOptions) {
+  return {
     ...options,
-    withs: [],
-    reads: [],
-    inner: new Map(),
+    withs: [] as string[],
+    reads: [] as Bounds[],
+    /** SELECTs in brackets that have been translated: an expression is translated several times, SELECTs in it once. */
+    inner: new Map<QueryTree, Select>(),
+    /** Relations so far. */
     relations: 0,
+    /** Characters that expressions may still have. */
     charsLeft: EXPRESSION_CHARS_MAX,
   };
-  const views = [...options.views].map(
-    ([name, view]) => [name.toLowerCase(), viewSource(name, view)] as const,
-  );
-  const { root } = options;
+}
+
+/** Translates a whole query. @throws NotUnderstood for what is not understood in it */
+export function translateQuery(options: QueryOptions) {
+  const { root, isTyped } = options;
+  const state = createState(options);
+  const views = [...options.views].map(([name, view]) => {
+    const columns = isTyped ? [...VIEW_COLUMNS, FLAG_COLUMN] : VIEW_COLUMNS;
+    return [name.toLowerCase(), { sql: name, columns, view }] as const;
+  });
   const { sql, columns } = query(root, new Map(views), state);
   const array = columns.find(({ type }) => type === 'array');
   if (array !== undefined)
@@ -90,17 +82,11 @@ function query(tree: QueryTree, around: Visible, state: State): Select {
       `must have at most ${ARMS_MAX} SELECTs in UNION ALL; there is one more`,
       arms[ARMS_MAX] ?? tree,
     );
-  if (arms.length === 1 && first?.kind === 'select')
-    return requireLabels(translateSelect(first, context, tail), first);
-  const selects = arms.map((arm) => translateArm(arm, visible, state));
-  const [only] = selects;
-  const all = selects.length === 1 && only !== undefined ? only : joinArms(selects, tree);
-  return withTail(all, tail, context);
-}
-
-function translateArm(arm: SelectTree | QueryTree, visible: Visible, state: State): Select {
-  if (arm.kind === 'query') return query(arm, visible, state);
-  return requireLabels(translateSelect(arm, contextIn(visible, state), undefined), arm);
+  if (arms.length === 1 && first?.kind === 'select') return translateSelect(first, context, tail);
+  const selects = arms.map((arm) =>
+    arm.kind === 'query' ? query(arm, visible, state) : translateSelect(arm, context, NO_TAIL),
+  );
+  return withTail(joinArms(selects, tree), tail, context);
 }
 
 function readWith({ withs }: QueryTree, around: Visible, state: State): Visible {
@@ -110,123 +96,78 @@ function readWith({ withs }: QueryTree, around: Visible, state: State): Visible 
     const select = query(member.query, visible, state);
     const sql = `w${state.withs.length}`;
     state.withs.push(`${sql} AS (${select.sql})`);
-    visible.set(member.name.toLowerCase(), readable({ sql, columns: select.columns }, member));
+    visible.set(member.name.toLowerCase(), readable({ ...select, sql }, member));
   }
   return visible;
 }
 
-/** @throws NotUnderstood for two columns of one name */
-function requireLabels(select: Select, place: Placed): Select {
-  const labels = new Set<string>();
-  for (const { label } of select.columns) {
-    if (labels.has(label.toLowerCase()))
-      throw reject(`has two columns ${label}; give each its own name`, place);
-    labels.add(label.toLowerCase());
-  }
-  return select;
-}
-
 /** Each column has one type in all arms. */
 function joinArms(selects: readonly Select[], place: Placed): Select {
-  const [first] = selects;
-  const values = selects.map(({ columns }) => outputValues(columns));
-  const count = first?.columns.length ?? 0;
-  if (first === undefined || selects.some(({ columns }) => columns.length !== count))
+  const [first, ...others] = selects;
+  if (first === undefined || others.some(({ columns }) => columns.length !== first.columns.length))
     throw reject('has SELECTs with different numbers of columns in UNION ALL', place);
-  const unified = first.columns.map(({ label }, i) =>
-    placed(
+  if (others.length === 0) return first;
+  const unified = first.columns.map(({ label }, i) => {
+    const values = selects.map(({ columns }) => {
+      const type = columns[i]?.type ?? 'null';
+      return { ...toValue(type, `c${i}`), type };
+    });
+    return placed(
       place,
-      () => unify(values.map((one) => one[i] ?? { type: 'null' as const, sql: 'NULL' })),
+      () => ({ name: `c${i}`, label, ...unify(values) }),
       `: column ${label} of UNION ALL`,
-    ),
-  );
+    );
+  });
   const arms = selects.map(({ sql }, i) => {
     const list = unified.map(({ sqls }, column) => `${sqls[i]} AS c${column}`).join(', ');
     return `SELECT ${list} FROM (${sql})`;
   });
-  const columns = first.columns.map(({ label }, i) => ({
-    label,
-    type: unified[i]?.type ?? ('null' as const),
-  }));
-  return { sql: arms.join(' UNION ALL '), columns };
-}
-
-/** @throws NotUnderstood for a column without a type */
-function readable(select: Select, place: Placed): Source {
-  const untyped = select.columns.find(({ type }) => type === 'null');
-  if (untyped === undefined) return toSource(select);
-  throw reject(`has the column ${untyped.label}, which is NULL without a type; cast it`, place);
+  return { sql: arms.join(' UNION ALL '), columns: unified };
 }
 
 function contextIn(visible: Visible, state: State): SelectContext {
-  const { createRelation } = state;
-  const inner = (tree: QueryTree) => {
+  const { now, reads, isTyped } = state;
+  const subquery = (tree: QueryTree) => {
     const select = state.inner.get(tree) ?? query(tree, visible, state);
     state.inner.set(tree, select);
-    return select;
+    return { ...select, sql: `(${select.sql})` };
   };
-  const subquery = (tree: QueryTree) => {
-    const { sql, columns } = inner(tree);
-    const [column, ...others] = columns;
-    if (column === undefined || others.length > 0)
-      throw reject('has a SELECT with more than one column instead of a value', tree);
-    if (column.type === 'array') throw reject('has a SELECT of an array instead of a value', tree);
-    return { sql: `(${sql})`, type: column.type };
+  const relate: SelectContext['relate'] = (name, source, isOptional) =>
+    createRelation({ name, alias: `t${state.relations++}`, source, isTyped, isOptional });
+  const contextOf = (scope: ColumnScope): Context => {
+    const translateArray = (expression: Expression) =>
+      placed(expression, () => {
+        const value = translateExpression(expression, context);
+        state.charsLeft -= value.sql.length;
+        // Checked at every level: some functions write their argument several times.
+        if (value.sql.length > SQL_CHARS_MAX || state.charsLeft < 0)
+          throw reject('is too large: ask in several requests');
+        return value;
+      });
+    const translate = (expression: Expression) => {
+      const value = translateArray(expression);
+      if (value.type !== 'array') return value;
+      const message = 'has an array where a value belongs; read a member of it, such as [OFFSET(95)]';
+      throw reject(message, expression);
+    };
+    const ofRows = scope.grouped.size === 0 ? undefined : contextOf({ ...scope, grouped: new Map() });
+    const translateRow = ofRows?.translate ?? translate;
+    const context = { scope, now, subquery, translate, translateArray, translateRow };
+    return context;
   };
-  return {
-    createRelation,
-    contextOf: (scope) => createContext(scope, { subquery, state }),
-    nextAlias: () => `t${state.relations++}`,
-    findSource: (name) => visible.get(name.toLowerCase()),
-    known: () => [...visible.keys()],
-    subquery: (tree) => {
-      const { sql, columns } = inner(tree);
-      return readable({ sql: `(${sql})`, columns }, tree);
-    },
-    addRead: (bounds) => state.reads.push(bounds),
-  };
-}
-
-function createContext(
-  scope: ColumnScope,
-  { subquery, state }: { readonly subquery: Context['subquery']; readonly state: State },
-): Context {
-  const { now } = state;
-  const context: Context = {
-    scope,
-    now,
-    subquery,
-    translateArray: (expression) => translateExpression(expression, context),
-    translate: (expression) => requireScalar(translateExpression(expression, context), expression),
-    translateRow: (expression: Expression) => {
-      if (scope.grouped.size === 0) return context.translate(expression);
-      return createContext({ ...scope, grouped: new Map() }, { subquery, state }).translate(expression);
-    },
-    spend(chars) {
-      state.charsLeft -= chars;
-      if (state.charsLeft < 0) throw reject('is too large: ask in several requests');
-    },
-  };
-  return context;
-}
-
-function requireScalar(value: Value, place: Placed): Value {
-  if (value.type !== 'array') return value;
-  throw reject('has an array where a value belongs; read a member of it, such as [OFFSET(95)]', place);
+  return { visible, reads, subquery, relate, contextOf };
 }
 
 const ARMS_MAX = 20;
+// The ORDER BY and LIMIT after UNION ALL are those of all of its SELECTs.
+const NO_TAIL: Tail = { orderBy: [], limit: undefined };
 
-const VIEW_COLUMNS: Readonly<Record<string, Type>> = {
-  id: 'string',
-  timestamp: 'timestamp',
-  event_message: 'string',
-  metadata: 'record',
-};
+const column = (name: string, type: Type, label = name): SourceColumn => ({ name, label, type });
 
-function viewSource(name: string, view: DialectView): Source {
-  const columns = Object.entries(VIEW_COLUMNS).map(
-    ([column, type]) => [column, { name: column, label: column, type }] as const,
-  );
-  return { sql: name, columns: new Map(columns), view };
-}
+const VIEW_COLUMNS = [
+  column('id', 'string'),
+  column('timestamp', 'timestamp'),
+  column('event_message', 'string'),
+  column('metadata', 'record'),
+];
+const FLAG_COLUMN = column(FLAG, 'bool', FLAG_LABEL);

@@ -1,11 +1,20 @@
+import type { PathColumn } from '../../definitions/endpoint.ts';
 import { writeValue } from '../../sql/sql.ts';
 import { reject } from './parse/tree.ts';
-import { jsonValue, type Members, SQL_CHARS_MAX, type Type, type TypedSql, type Value } from './value.ts';
+import {
+  isJson,
+  jsonValue,
+  type Members,
+  SQL_CHARS_MAX,
+  type Type,
+  typedValue,
+  type Value,
+} from './value.ts';
 
 /** A view of the stored query, as callers' SELECTs see it. */
 export interface DialectView {
   /** Typed columns. Each is NULL if the event has no value of its type at its path. */
-  readonly columns: readonly DialectColumn[];
+  readonly columns: readonly PathColumn[];
   /**
    * A column with the text of the metadata if a typed column does not show what the event has at its path: a value of
    * another type, or a list on the way there. Otherwise it is empty, so that a SELECT over typed columns reads no
@@ -19,56 +28,76 @@ export interface DialectView {
   readonly hasPlain?: boolean;
 }
 
-export interface DialectColumn {
-  readonly name: string;
-  readonly type: 'string' | 'keyword' | 'integer' | 'number' | 'boolean';
-  /** Member names from the event's root, such as `metadata`, `request`, `method`. */
-  readonly path: readonly string[];
+/** A SELECT of a caller. */
+export interface Select {
+  readonly sql: string;
+  readonly columns: readonly SourceColumn[];
 }
 
 /** What a SELECT reads from: a view, a WITH member or a SELECT in brackets. */
-export interface Source {
-  readonly sql: string;
-  readonly columns: ReadonlyMap<string, SourceColumn>;
+export interface Source extends Select {
   /** Given for a view of the stored query. */
   readonly view?: DialectView;
 }
 
 export interface SourceColumn {
-  /** Its name in the source's SQL. */
+  /** Its name in the source's SQL: `c0`, `c1` and so on in that of a SELECT. */
   readonly name: string;
-  /** As callers name it; in lower case its key in `columns`. */
+  /** As callers name it, in any letter case. */
   readonly label: string;
   readonly type: Type;
   readonly members?: Members | undefined;
 }
 
+/** Member names from the event's root; `undefined` if no typed column can have what is below it. */
+type Path = readonly string[] | undefined;
+
 /** JSON that steps lead into: a column of a relation, or a record of an UNNEST. */
 export interface Origin {
   readonly relation: Relation;
-  /** Its JSON text within the relation, never NULL. */
-  readonly sql: string;
-  /** Member names from the event's root; `undefined` if no typed column can have what is below it. */
-  readonly path: readonly string[] | undefined;
+  /** Its JSON text within the relation, never NULL; the first of several that has something at the steps is read. */
+  readonly sqls: readonly string[];
+  readonly path: Path;
 }
 
 /** One member of a FROM, with the records that are unnested from it. */
 export type Relation = ReturnType<typeof createRelation>;
 
 /**
+ * The column that says whether a row may have a value beside its typed columns, in a caller's tree: no caller can write
+ * it.
+ */
+export const FLAG_LABEL = '\0untyped';
+/** The same in the engine's SQL. */
+export const FLAG = 'p_untyped';
+
+interface RelationOptions {
+  readonly name: string;
+  readonly alias: string;
+  readonly source: Source;
+  readonly isTyped: boolean;
+  readonly isOptional: boolean;
+}
+
+/**
  * Collects the columns, paths and records that a SELECT uses of a source, and writes the subquery that computes just
  * these, each once.
  *
  * A list of several records gives a row for each, a single record or none gives one row.
+ *
+ * @param isTyped whether only typed columns and those of every event are read, from a view that has them in one SELECT.
+ *   The flag is set for an event that lacks one of these: what the event has there, and whether it is a list, is in its
+ *   metadata. Then anything else throws NotUnderstood
+ * @param isOptional for the right side of a LEFT JOIN: the engine would fill in a default for a column that has no NULL
  */
-export function createRelation(name: string, alias: string, source: Source) {
+export function createRelation({ name, alias, source, isTyped, isOptional }: RelationOptions) {
   const inner = `${alias}s`; // of what the subquery reads; names like those of functions have to be qualified
+  const { view } = source;
   const columns = new Map<string, string>(); // by name in the subquery
   const forms = new Map<string, string>(); // computed from these
-  const records: UnnestedRecord[] = [];
+  const records: { readonly name: string; readonly join: string; readonly path: Path }[] = [];
   const values = new Map<string, Value>();
   let readsAll = false; // whether a path without a typed column is read
-  let isOptional = false;
   let chars = 0; // of `columns` and `forms`
 
   const addTo = (list: Map<string, string>, column: string, sql: string) => {
@@ -77,54 +106,66 @@ export function createRelation(name: string, alias: string, source: Source) {
     list.set(column, sql);
     return `${alias}.${column}`;
   };
+  const addStored = (column: string, isArray = false) => {
+    const sql = `${inner}.${column}`;
+    // An array cannot be NULL in the engine; the default, an empty one, stands for it.
+    return addTo(columns, column, isOptional && !isArray ? `toNullable(${sql})` : sql);
+  };
+
+  const readAll = () => {
+    readsAll = true;
+    if (isTyped) throw reject('reads more than typed columns');
+  };
+  if (isTyped && view?.untyped !== undefined && view.hasPlain !== true) readAll();
 
   const relation = {
     name,
     source,
-    /** A column that is not JSON. */
-    column(column: SourceColumn): Value {
-      const sql = addTo(columns, column.name, `${inner}.${column.name}`);
-      const { type, members } = column;
-      return { type, sql, members, column: { table: relation, name: column.name } };
+    /** A column as a whole. */
+    column(stored: SourceColumn): Value {
+      if (isJson(stored)) return { ...relation.value(relation.origin(stored), []), type: stored.type };
+      const { name: column, type, members } = stored;
+      const sql = addStored(column, type === 'array');
+      return { type, sql, members, column: { table: relation, name: column } };
     },
     origin(column: SourceColumn): Origin {
-      const isMetadata = source.view !== undefined && column.type === 'record';
-      if (isMetadata) return { relation, sql: METADATA, path: [column.name] };
-      return { relation, sql: `ifNull(${inner}.${column.name}, '')`, path: undefined };
+      const isMetadata = view !== undefined && column.type === 'record';
+      if (isMetadata) return { relation, sqls: [METADATA], path: [column.name] };
+      return { relation, sqls: [`ifNull(${inner}.${column.name}, '')`], path: undefined };
     },
     /** The record of an UNNEST: each member of the list at these steps, or what else is there. */
-    unnest(origin: Origin, steps: readonly Step[], others: readonly Origin[] = []): Origin {
-      const path = others.length > 0 ? undefined : extend(origin.path, steps);
-      readsAll ||= !isAboveTyped(source.view, path);
-      const texts = [origin, ...others].map(({ sql }) => writeSteps(sql, steps));
-      const record = {
-        name: `${alias}e${records.length}`,
-        raw: others.length > 0 ? firstOf(texts) : texts.join(),
-      };
-      records.push(record);
-      return { relation, sql: record.name, path };
+    unnest(origin: Origin, steps: readonly Step[]): Origin {
+      const path = extend(origin.path, steps);
+      if (path === undefined || !view?.columns.some(isBelow(path))) readAll();
+      const texts = origin.sqls.map((sql) => writeSteps(sql, steps));
+      const raw = texts.length > 1 ? firstOf(texts) : texts.join();
+      const record = `${alias}e${records.length}`;
+      const list = `if(startsWith(${raw}, '['), JSONExtractArrayRaw(${raw}), [${raw}])`;
+      records.push({ name: record, join: ` LEFT ARRAY JOIN ${list} AS ${record}`, path });
+      return { relation, sqls: [record], path };
     },
     /** Whether a typed column has what is at these steps, or below them. */
-    isTyped: (origin: Origin, steps: readonly Step[]) => isTypedAt(source.view, extend(origin.path, steps)),
-    /** What is at these steps. @param others read in this order if there is nothing */
-    value(origin: Origin, steps: readonly Step[], others: readonly Origin[] = []): Value {
-      const key = JSON.stringify([[origin, ...others].map(({ sql }) => sql), ...steps]);
-      const value = values.get(key) ?? readValue(origin, steps, others);
+    isTyped(origin: Origin, steps: readonly Step[]): boolean {
+      const path = extend(origin.path, steps);
+      return path !== undefined && view?.columns.some(isAtOrBelow(path)) === true;
+    },
+    /** What is at these steps. */
+    value(origin: Origin, steps: readonly Step[]): Value {
+      const key = JSON.stringify([origin.sqls, ...steps]);
+      const value = values.get(key) ?? readValue(origin, steps);
       values.set(key, value);
       return value;
     },
-    /** Marks the right side of a LEFT JOIN: the engine would fill in a default for a column that has no NULL. */
-    setOptional(): void {
-      isOptional = true;
-    },
     /** The relation in FROM, up to three SELECTs: a row for each record, the columns, what is computed from these. */
-    write() {
-      const list = writeList({ inner, source, columns, isOptional });
-      const from = records.length === 0 ? SOURCE : writeUnnested(inner, records, list);
-      const select = `SELECT ${list.join(', ') || '1 AS one'} FROM ${from} AS ${inner}`;
-      const metadata = `${inner}.${(!readsAll && source.view?.untyped) || 'metadata'}`;
-      // The source comes last: its texts may have the characters that stand for others here.
-      const read = select.replaceAll(METADATA, metadata).replace(SOURCE, () => source.sql);
+    write(): string {
+      if (isTyped) columns.set(FLAG, writeFlag());
+      const metadata = `${inner}.${(!readsAll && view?.untyped) || 'metadata'}`;
+      const fill = (sql: string) => sql.replaceAll(METADATA, metadata);
+      const list = fill([...columns].map(([column, sql]) => `${sql} AS ${column}`).join(', '));
+      const joins = isTyped ? '' : fill(records.map(({ join }) => join).join(''));
+      const unnested = [...readStored(list, inner), ...records.map((record) => record.name)].join(', ');
+      const from = joins === '' ? source.sql : `(SELECT ${unnested} FROM ${source.sql} AS ${inner}${joins})`;
+      const read = `SELECT ${list || '1 AS one'} FROM ${from} AS ${inner}`;
       if (forms.size === 0) return `(${read}) AS ${alias}`;
       const passed = [...columns.keys()].map((column) => `${alias}.${column} AS ${column}`);
       const computed = [...forms].map(([form, sql]) => `${sql} AS ${form}`);
@@ -133,98 +174,60 @@ export function createRelation(name: string, alias: string, source: Source) {
   };
   return relation;
 
-  function readValue(origin: Origin, steps: readonly Step[], others: readonly Origin[]): Value {
-    const typed = others.length > 0 ? undefined : findTyped(source.view, extend(origin.path, steps));
-    readsAll ||= typed === undefined;
+  function readValue({ sqls, path: start }: Origin, steps: readonly Step[]): Value {
+    const path = extend(start, steps);
+    const found =
+      path && view?.columns.find((one) => one.path.length === path.length && isAtOrBelow(path)(one));
+    const typed = found && { sql: addStored(found.name), type: found.type };
+    if (typed === undefined) readAll();
+    else if (isTyped) return typedValue(typed);
+    const json = firstOf(sqls.map((sql) => writeSteps(sql, steps)));
     const number = `p${values.size}`;
-    const stored = typed && `${inner}.${typed.name}`;
-    const json = firstOf([origin, ...others].map(({ sql }) => writeSteps(sql, steps)));
-    const raw = addTo(columns, number, stored === undefined ? json : `if(isNull(${stored}), ${json}, '')`);
-    const column =
-      typed === undefined ? undefined : typedSql(addTo(columns, typed.name, `${inner}.${typed.name}`), typed);
-    return jsonValue(raw, column, (form, sql) => addTo(forms, `${number}_${form}`, sql));
+    const raw = addTo(columns, number, found ? `if(isNull(${inner}.${found.name}), ${json}, '')` : json);
+    return jsonValue(raw, typed, (form, sql) => addTo(forms, `${number}_${form}`, sql));
+  }
+
+  function writeFlag(): string {
+    const all = view?.columns ?? [];
+    const read = all.filter((column) => columns.has(column.name));
+    const typed = withRecords(read, all, records);
+    for (const column of typed) addStored(column.name);
+    return `(${typed.map((column) => `isNull(${inner}.${column.name})`).join(' OR ') || 'false'})`;
   }
 }
 
-interface UnnestedRecord {
-  readonly name: string;
-  /** SQL of the JSON text of the record, or of the list. */
-  readonly raw: string;
+/** A typed column that has a value says that no list is on its path, so each record on it is one. */
+function withRecords(
+  read: readonly PathColumn[],
+  all: readonly PathColumn[],
+  records: readonly { readonly path: Path }[],
+): readonly PathColumn[] {
+  const typed = [...read];
+  for (const { path = [] } of records)
+    if (!typed.some(isBelow(path))) typed.push(...all.filter(isBelow(path)).slice(0, 1));
+  return typed;
 }
 
-interface Written {
-  readonly inner: string;
-  readonly source: Source;
-  readonly columns: ReadonlyMap<string, string>;
-  readonly isOptional: boolean;
-}
+const isAtOrBelow = (record: readonly string[]) => (column: PathColumn) =>
+  record.every((step, i) => column.path[i] === step);
 
-function writeList({ inner, source, columns, isOptional }: Written): readonly string[] {
-  const arrays = [...source.columns.values()].filter(({ type }) => type === 'array');
-  return [...columns].map(([column, sql]) => {
-    // An array cannot be NULL in the engine; the default, an empty one, stands for it.
-    const isArray = arrays.some(({ name }) => name === column);
-    const isStored = isOptional && sql === `${inner}.${column}` && !isArray;
-    return `${isStored ? `toNullable(${sql})` : sql} AS ${column}`;
-  });
-}
-
-/** A subquery with the columns of the source that a list uses, and the records. */
-function writeUnnested(inner: string, records: readonly UnnestedRecord[], list: readonly string[]): string {
-  const used = list.join(' ').replaceAll(LITERAL, '');
-  const pattern = new RegExp(`\\b${inner}\\.(\\w+)`, 'g');
-  const stored = new Set([...used.matchAll(pattern)].map(([, column]) => column));
-  const columns = [...stored].map((column) => `${inner}.${column} AS ${column}`);
-  if (used.includes(METADATA)) columns.push(METADATA);
-  const joins = records.map(
-    ({ name, raw }) =>
-      ` LEFT ARRAY JOIN if(startsWith(${raw}, '['), JSONExtractArrayRaw(${raw}), [${raw}]) AS ${name}`,
-  );
-  const names = records.map(({ name }) => name);
-  return `(SELECT ${[...columns, ...names].join(', ')} FROM ${SOURCE} AS ${inner}${joins.join('')})`;
-}
-
-/** The typed columns of each view by path. */
-const TYPED = new WeakMap<DialectView, ReadonlyMap<string, DialectColumn>>();
-
-export function findTyped(
-  view: DialectView | undefined,
-  path: readonly string[] | undefined,
-): DialectColumn | undefined {
-  if (view === undefined || path === undefined) return undefined;
-  const columns = TYPED.get(view) ?? new Map(view.columns.map((column) => [column.path.join('\0'), column]));
-  TYPED.set(view, columns);
-  return columns.get(path.join('\0'));
-}
-
-/** Whether a typed column has what is at a path, or below it. */
-export function isTypedAt(view: DialectView | undefined, path: readonly string[] | undefined): boolean {
-  return findTyped(view, path) !== undefined || isAboveTyped(view, path);
-}
-
-/** Whether `untyped` shows lists at a path. */
-function isAboveTyped(view: DialectView | undefined, path: readonly string[] | undefined): boolean {
-  const start = `${path?.join('\0')}\0`;
-  return view?.columns.some((column) => column.path.join('\0').startsWith(start)) === true;
-}
+const isBelow = (record: readonly string[]) => (column: PathColumn) =>
+  record.length < column.path.length && isAtOrBelow(record)(column);
 
 // Stands for the column with the metadata until it is known which one is read. No token of SQL looks like it.
 const METADATA = '\u0001';
-// The same for what is read from.
-const SOURCE = '\u0002';
 // Names of members are literals, and may look like columns.
 const LITERAL = /'(?:[^'\\]|\\.)*'/gs;
 
-export function extend(
-  path: readonly string[] | undefined,
-  steps: readonly Step[],
-): readonly string[] | undefined {
-  const names = steps.filter((step) => typeof step === 'string');
-  return path === undefined || names.length < steps.length ? undefined : [...path, ...names];
+/** The columns of the source that a list uses. */
+function readStored(list: string, inner: string): readonly string[] {
+  const used = list.replaceAll(LITERAL, '').matchAll(new RegExp(`\\b${inner}\\.(\\w+)`, 'g'));
+  return [...new Set([...used].map(([stored, column]) => `${stored} AS ${column}`))];
 }
 
-export function typedSql(sql: string, { type }: DialectColumn): TypedSql {
-  return { sql, type: type === 'keyword' ? 'string' : type };
+function extend(path: Path, steps: readonly Step[]): Path {
+  const names = steps.filter((step) => typeof step === 'string');
+  return path === undefined || names.length < steps.length ? undefined : [...path, ...names];
 }
 
 /** A step into JSON: a member of an object, or of a list, from 0. */
@@ -232,21 +235,13 @@ export type Step = string | number;
 
 /** The JSON text at some steps into a JSON text, empty if there is none. */
 export function writeSteps(json: string, steps: readonly Step[]): string {
-  let sql = json;
-  for (let i = 0; i < steps.length; ) {
-    const index = steps[i];
-    if (typeof index === 'number') {
-      // Of an object the engine would take a member by its place.
-      sql = `if(startsWith(${sql}, '['), JSONExtractRaw(${sql}, ${index + 1}), '')`;
-      i++;
-      continue;
-    }
-    const end = steps.findIndex((step, at) => at >= i && typeof step === 'number');
-    const names = steps.slice(i, end < 0 ? undefined : end);
-    sql = `JSONExtractRaw(${[sql, ...names.map((step) => writeValue(String(step)))].join(', ')})`;
-    i += names.length;
-  }
-  return sql;
+  const end = steps.findIndex((step) => typeof step === 'number');
+  const names = (end < 0 ? steps : steps.slice(0, end)).map((name) => writeValue(String(name)));
+  const sql = names.length === 0 ? json : `JSONExtractRaw(${[json, ...names].join(', ')})`;
+  if (end < 0) return sql;
+  // Of an object the engine would take a member by its place.
+  const member = `if(startsWith(${sql}, '['), JSONExtractRaw(${sql}, ${Number(steps[end]) + 1}), '')`;
+  return writeSteps(member, steps.slice(end + 1));
 }
 
 /** The first of JSON texts that is neither empty nor null; empty if there is none. */

@@ -1,7 +1,7 @@
-import { formatInstant, type Micros } from '../../lib/instant.ts';
-import { type Expression, type QueryTree, reject } from './parse/tree.ts';
-import type { Origin, Relation, Source, SourceColumn, Step } from './relation.ts';
-import { instantOf, type Type, type Value } from './value.ts';
+import { formatInstant } from '../../lib/instant.ts';
+import { type Expression, type Form, type QueryTree, reject } from './parse/tree.ts';
+import type { Origin, Relation, Select, Source, SourceColumn, Step } from './relation.ts';
+import { instantOf, isJson, type Value } from './value.ts';
 
 /** What the translation of an expression needs. */
 export interface Context {
@@ -14,10 +14,8 @@ export interface Context {
   readonly translateArray: (expression: Expression) => Value;
   /** Translates an argument of an aggregate function: names in it are those of a row, not of a group. */
   readonly translateRow: (expression: Expression) => Value;
-  /** Translates a SELECT in brackets with one column. */
-  readonly subquery: (query: QueryTree) => { readonly sql: string; readonly type: Type };
-  /** Counts characters of SQL that have been written. @throws NotUnderstood beyond the bound of a whole translation */
-  readonly spend: (chars: number) => void;
+  /** Translates a SELECT in brackets. */
+  readonly subquery: (query: QueryTree) => Select;
 }
 
 /** The names that the expressions of one SELECT can use. */
@@ -27,21 +25,24 @@ export interface ColumnScope {
   readonly records: readonly { readonly name: string; readonly origin: Origin }[];
   /** Columns of USING, which two relations have. */
   readonly shared: ReadonlySet<string>;
-  /** Expressions of the SELECT list by name, in lower case, for GROUP BY, HAVING and ORDER BY. */
-  readonly aliases: ReadonlyMap<string, Value>;
+  /** The SELECT list, for GROUP BY, HAVING and ORDER BY: the first of several columns of one name counts. */
+  readonly aliases: readonly Item[];
   /** What values by which rows are grouped stand for, by their SQL. */
   readonly grouped: ReadonlyMap<string, Value>;
 }
 
-/** What a name stands for: a value, or JSON that steps lead into. */
-type NameTarget = { readonly value: Value } | JsonTarget;
-
-interface JsonTarget {
-  readonly origin: Origin;
-  readonly steps: readonly Step[];
-  /** Read in this order if there is nothing. */
-  readonly others?: readonly Origin[];
+/** A column of a SELECT list. */
+export interface Item {
+  readonly label: string;
+  readonly value: Value;
 }
+
+export function createScope(): ColumnScope {
+  return { relations: [], records: [], shared: new Set(), aliases: [], grouped: new Map() };
+}
+
+/** What a name stands for: a value, or JSON that steps lead into. */
+type NameTarget = { readonly value: Value } | { readonly origin: Origin; readonly steps: readonly Step[] };
 
 /**
  * Finds what a name of one or more parts stands for: a record of an UNNEST first, whose name hides columns, then a
@@ -72,14 +73,15 @@ export function findName(names: readonly string[], scope: ColumnScope): NameTarg
  * A field without the name of its record. The fields of records are not known beforehand: the record with a typed
  * column for it or below it, or else the last record of an event that has it.
  */
-function findField(names: readonly string[], { records }: ColumnScope): JsonTarget | undefined {
+function findField(names: readonly string[], { records }: ColumnScope): NameTarget | undefined {
   const typed = records.filter(({ origin }) => origin.relation.isTyped(origin, names));
   const [record, ...others] = typed.length > 0 ? typed : records;
   if (record === undefined) return undefined;
-  const { relation } = record.origin;
-  const areOfOne = others.every(({ origin }) => origin.relation === relation);
-  if (areOfOne && (typed.length === 0 || others.length === 0))
-    return { origin: record.origin, steps: names, others: others.map(({ origin }) => origin) };
+  const { relation, path } = record.origin;
+  const sqls = [record, ...others].flatMap(({ origin }) => origin.sqls);
+  if (others.length === 0) return { origin: { relation, sqls, path }, steps: names };
+  if (typed.length === 0 && others.every(({ origin }) => origin.relation === relation))
+    return { origin: { relation, sqls, path: undefined }, steps: names };
   const listed = [record, ...others].map(({ name }) => name || 'a record without a name').join(' and ');
   const where = typed.length > 0 ? 'is' : 'may be';
   throw ambiguous(`${names.join('.')} ${where} in ${listed}; write the record before it`);
@@ -90,125 +92,86 @@ const ambiguous = (message: string) => reject(`has an ambiguous name: ${message}
 function findColumn(relation: Relation, name: string, steps: readonly Step[]): NameTarget | undefined {
   const column = getColumn(relation.source, name);
   if (column === undefined) return undefined;
-  if (isRecord(column)) return { origin: relation.origin(column), steps };
+  if (isJson(column)) return { origin: relation.origin(column), steps };
   return steps.length === 0 ? { value: relation.column(column) } : undefined;
 }
 
-const isRecord = ({ type }: SourceColumn) => type === 'json' || type === 'record';
-
-/** A column as a whole. */
-export function readColumn(relation: Relation, column: SourceColumn): Value {
-  if (!isRecord(column)) return relation.column(column);
-  return { ...relation.value(relation.origin(column), []), type: column.type };
-}
-
 /** Names of columns are the same in any letter case. */
-function getColumn({ columns }: Source, name: string) {
-  return columns.get(name.toLowerCase());
+export function getColumn({ columns }: Source, name: string): SourceColumn | undefined {
+  return columns.find(({ label }) => isSame(label, name));
 }
 
-function isSame(a: string, b: string): boolean {
+export function isSame(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
 /** The value that was found. */
 export function readFound(found: NameTarget): Value {
   if ('value' in found) return found.value;
-  const value = found.origin.relation.value(found.origin, found.steps, found.others);
+  const value = found.origin.relation.value(found.origin, found.steps);
   const isWhole = found.steps.length === 0 && found.origin.path !== undefined;
   return isWhole ? { ...value, type: 'record' } : value;
 }
 
-/** Bounds that hold for every row of one table that a SELECT reads. */
-export interface TableBounds {
-  from?: Micros;
-  until?: Micros;
-  id?: string;
-}
-
 /** Bounds that hold for every row that is read, in the engine's own form of a time. */
 export interface Bounds {
-  readonly from?: string;
-  readonly until?: string;
-  readonly id?: string;
+  from?: string | undefined;
+  until?: string | undefined;
+  id?: string | undefined;
 }
 
 /** The bounds of each table of FROM, by the conditions of WHERE that have to hold. */
 export function findBounds(
   where: Expression | undefined,
   relations: readonly Relation[],
-  context: Context,
-): readonly TableBounds[] {
-  const bounds = new Map<object, TableBounds>(relations.map((relation) => [relation, {}]));
-  if (where !== undefined) {
-    for (const { operator, left, right } of comparisons(where, context)) {
-      take(operator, left, right, bounds);
-      take(MIRRORED[operator] ?? '', right, left, bounds);
-    }
+  { translate }: Context,
+): readonly Bounds[] {
+  const bounds = new Map<object, Bounds>(relations.map((relation) => [relation, {}]));
+  for (const { operator, left, right } of comparisons(where)) {
+    const [a, b] = [translate(left), translate(right)];
+    take(operator, a, b, bounds);
+    take(MIRRORED[operator] ?? '', b, a, bounds);
   }
   return relations.filter(({ source }) => source.view !== undefined).map((one) => bounds.get(one) ?? {});
 }
 
-interface Comparison {
-  readonly operator: string;
-  readonly left: Value;
-  readonly right: Value;
-}
+const MIRRORED: Readonly<Record<string, string>> = { '=': '=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
 
 /** The comparisons that all have to hold. */
-function comparisons(expression: Expression, context: Context): readonly Comparison[] {
-  const { translate } = context;
-  if (expression.kind === 'chain' && expression.operator === 'AND')
-    return expression.operands.flatMap((operand) => comparisons(operand, context));
-  if (expression.kind === 'between') {
-    const [left, low, high] = [expression.value, expression.low, expression.high].map(translate);
-    if (left === undefined || low === undefined || high === undefined) return [];
-    return [
-      { operator: '>=', left, right: low },
-      { operator: '<=', left, right: high },
-    ];
-  }
-  if (expression.kind !== 'comparison' || !Object.hasOwn(MIRRORED, expression.operator)) return [];
-  const { operator, left, right } = expression;
-  return [{ operator, left: translate(left), right: translate(right) }];
+function comparisons(expression: Expression | undefined): readonly Form<'comparison'>[] {
+  if (expression?.kind === 'chain' && expression.operator === 'AND')
+    return expression.operands.flatMap(comparisons);
+  return expression?.kind === 'comparison' && Object.hasOwn(MIRRORED, expression.operator)
+    ? [expression]
+    : [];
 }
-
-const MIRRORED: Readonly<Record<string, string>> = { '=': '=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
 
 function take(
   operator: string,
   { column }: Value,
   constant: Value,
-  bounds: ReadonlyMap<object, TableBounds>,
+  bounds: ReadonlyMap<object, Bounds>,
 ): void {
   const own = column && bounds.get(column.table);
   if (own === undefined) return;
   if (column?.name === 'id' && operator === '=' && constant.text !== undefined) own.id = constant.text;
-  const micros = column?.name === 'timestamp' ? instantIn(constant) : undefined;
-  if (micros === undefined) return;
-  if (/^(?:=|>=?)$/.test(operator)) own.from = Math.max(own.from ?? micros, micros);
-  if (/^(?:=|<=?)$/.test(operator)) own.until = Math.min(own.until ?? micros, micros);
+  const at = column?.name === 'timestamp' ? instantIn(constant) : undefined;
+  if (at === undefined) return;
+  if (/^(?:=|>=?)$/.test(operator) && !(own.from && own.from > at)) own.from = at;
+  if (/^(?:=|<=?)$/.test(operator) && !(own.until && own.until < at)) own.until = at;
 }
 
-function instantIn({ instant, text }: Value): Micros | undefined {
-  return text === undefined ? instant : instantOf(text, 'timestamp').instant;
+function instantIn({ instant, text }: Value): string | undefined {
+  const micros = text === undefined ? instant : instantOf(text, 'timestamp').instant;
+  return micros === undefined ? undefined : formatInstant(micros);
 }
 
 /** The bounds of several reads together: the widest. */
-export function joinBounds(reads: readonly TableBounds[]): Bounds {
-  const from = all(reads.map((read) => read.from))?.reduce((a, b) => Math.min(a, b));
-  const until = all(reads.map((read) => read.until))?.reduce((a, b) => Math.max(a, b));
-  const ids = new Set(all(reads.map((read) => read.id)) ?? []);
-  const [id] = ids;
-  return {
-    ...(from !== undefined && { from: formatInstant(from) }),
-    ...(until !== undefined && { until: formatInstant(until) }),
-    ...(id !== undefined && ids.size === 1 && { id }),
+export function joinBounds(reads: readonly Bounds[]): Bounds {
+  const all = (name: keyof Bounds) => {
+    const given = reads.flatMap((read) => read[name] ?? []).toSorted();
+    return given.length === reads.length ? given : [];
   };
-}
-
-/** The members, if there are some and none is missing. */
-function all<T>(values: readonly (T | undefined)[]): readonly T[] | undefined {
-  const given = values.filter((value) => value !== undefined);
-  return given.length > 0 && given.length === values.length ? given : undefined;
+  const ids = new Set(all('id'));
+  return { from: all('from')[0], until: all('until').at(-1), id: ids.size === 1 ? [...ids][0] : undefined };
 }

@@ -1,5 +1,4 @@
-import { toValue } from './call.ts';
-import { type FromContext, translateFrom } from './from.ts';
+import { type SelectContext, translateFrom } from './from.ts';
 import {
   type Expression,
   type ItemTree,
@@ -11,122 +10,62 @@ import {
   shorten,
   type Tail,
 } from './parse/tree.ts';
-import { createRelation, type Source } from './relation.ts';
-import { type ColumnScope, type Context, findBounds, readColumn, type TableBounds } from './scope.ts';
-import { as, groupedValue, isJson, type Members, type Type, type Value } from './value.ts';
+import type { Select } from './relation.ts';
+import { type ColumnScope, type Context, createScope, findBounds, type Item, isSame } from './scope.ts';
+import { as, groupedValue, isJson, type Value } from './value.ts';
 
-/** A column of a SELECT: in its SQL it is `c0`, `c1` and so on. */
-interface OutputColumn {
-  /** As the caller names it. */
-  readonly label: string;
-  readonly type: Type;
-  readonly members?: Members | undefined;
-}
-
-export interface Select {
-  readonly sql: string;
-  readonly columns: readonly OutputColumn[];
-}
-
-export interface SelectContext extends FromContext {
-  /** Takes the bounds of each table that is read. */
-  readonly addRead: (bounds: TableBounds) => void;
-}
-
-interface Item {
-  readonly label: string;
-  readonly value: Value;
-}
-
-/**
- * Translates one SELECT, without its WITH.
- *
- * @param tail its own ORDER BY and LIMIT; `undefined` if they are those of a UNION
- */
-export function translateSelect(tree: SelectTree, context: SelectContext, tail: Tail | undefined): Select {
+/** Translates one SELECT, without its WITH. @param tail its own ORDER BY and LIMIT */
+export function translateSelect(tree: SelectTree, context: SelectContext, tail: Tail): Select {
   const { contextOf } = context;
   const { isDistinct, where, having } = tree;
   const from = translateFrom(tree.from, context);
   const inner = contextOf(from.scope);
-  const condition = where === undefined ? '' : ` WHERE ${translateCondition(where, inner)}`;
-  for (const bounds of findBounds(where, from.scope.relations, inner)) context.addRead(bounds);
+  const condition = writeCondition('WHERE', where, inner);
+  context.reads.push(...findBounds(where, from.scope.relations, inner));
   const rows = readItems(tree, from.scope, inner);
-  const keys = readKeys(tree, rows, { named: contextOf(withAliases(from.scope, rows)), inner });
+  const ofRows = contextOf({ ...from.scope, aliases: rows });
+  // A name by itself is that of a column of the list first, as in `timestamp_trunc(timestamp, hour) AS timestamp`.
+  const keys = tree.groupBy.map(
+    (key) => readPlaced(key, rows) ?? (key.kind === 'name' ? ofRows : inner).translate(key),
+  );
   const grouped = new Map(keys.filter(isJson).map((key) => [key.sql, groupedValue(key)]));
   const groups: ColumnScope = { ...from.scope, grouped };
   const items = grouped.size === 0 ? rows : readItems(tree, groups, contextOf(groups));
-  const named = contextOf(withAliases(groups, items));
-  const values = items.map(({ value }) => value);
-  const group =
-    keys.length === 0
-      ? ''
-      : ` GROUP BY ${[...new Set(keys.map(({ sql, json }) => json?.text ?? notPlace(sql)))].join(', ')}`;
-  const groupCondition = having === undefined ? '' : ` HAVING ${translateCondition(having, named)}`;
-  const ownTail = tail !== undefined && !isDistinct ? writeTail(tail, values, named) : '';
-  const list = values.map(({ sql }, i) => `${sql} AS c${i}`).join(', ');
-  const columns = items.map(({ label, value: { type, members } }) => ({ label, type, members }));
+  const named = contextOf({ ...groups, aliases: items });
+  const groupedBy = new Set(keys.map(({ sql, json }) => json?.('string') ?? notPlace(sql)));
+  const group = keys.length === 0 ? '' : ` GROUP BY ${[...groupedBy].join(', ')}`;
+  const groupCondition = writeCondition('HAVING', having, named);
+  const ownTail = isDistinct ? '' : writeTail(tail, named);
+  const list = items.map(({ value }, i) => `${value.sql} AS c${i}`).join(', ');
+  const columns = items.map(({ label, value: { type, members } }, i) => {
+    return { name: `c${i}`, label, type, members };
+  });
   const array = isDistinct ? columns.find(({ type }) => type === 'array') : undefined;
   if (array !== undefined) throw reject(`has DISTINCT with the array ${array.label}`, tree);
-  const source = from.write();
-  const sql = [
-    `SELECT ${isDistinct ? 'DISTINCT ' : ''}${list}${source && ` FROM ${source}`}`,
-    ...[condition, group, groupCondition, ownTail],
-  ].join('');
-  return tail !== undefined && isDistinct ? withTail({ sql, columns }, tail, context) : { sql, columns };
+  const read = tree.from.length === 0 ? '' : ` FROM ${from.write()}`;
+  const written = `${list}${read}${condition}${group}${groupCondition}${ownTail}`;
+  const select = isDistinct
+    ? withTail({ sql: `SELECT DISTINCT ${written}`, columns }, tail, context)
+    : { sql: `SELECT ${written}`, columns };
+  for (const [i, { label }] of columns.entries())
+    if (columns.findIndex((other) => isSame(other.label, label)) < i)
+      throw reject(`has two columns ${label}; give each its own name`, tree);
+  return select;
 }
 
-function translateCondition(condition: Expression, context: Context): string {
-  return placed(condition, () => as(context.translate(condition), 'bool'));
+function writeCondition(clause: string, condition: Expression | undefined, context: Context): string {
+  if (condition === undefined) return '';
+  return placed(condition, () => ` ${clause} ${as(context.translate(condition), 'bool')}`);
 }
 
 /** A SELECT with an ORDER BY and a LIMIT around it, which name its columns only. */
-export function withTail(select: Select, tail: Tail, { contextOf, nextAlias }: SelectContext): Select {
-  const { sql, columns } = select;
-  const relation = createRelation('', nextAlias(), toSource({ sql: `(${sql})`, columns }));
-  const values = [...relation.source.columns.values()].map((column) => readColumn(relation, column));
-  const items = columns.map(
-    ({ label }, i) => ({ label, value: values[i] ?? { type: 'null', sql: 'NULL' } }) as const,
-  );
-  const scope: ColumnScope = {
-    relations: [],
-    records: [],
-    shared: new Set(),
-    aliases: new Map(),
-    grouped: new Map(),
-  };
-  const written = writeTail(tail, values, contextOf(withAliases(scope, items)));
+export function withTail(select: Select, tail: Tail, { contextOf, relate }: SelectContext): Select {
+  const relation = relate('', { ...select, sql: `(${select.sql})` }, false);
+  const aliases = select.columns.map((one) => ({ label: one.label, value: relation.column(one) }));
+  const written = writeTail(tail, contextOf({ ...createScope(), aliases }));
   if (written === '') return select;
-  const list = values.map((value, i) => `${value.sql} AS c${i}`);
-  return { sql: `SELECT ${list.join(', ')} FROM ${relation.write()}${written}`, columns };
-}
-
-/** What FROM can read of a SELECT. */
-export function toSource({ sql, columns }: Select): Source {
-  const named = columns.map(
-    ({ label, type, members }, i) => [label.toLowerCase(), { name: `c${i}`, label, type, members }] as const,
-  );
-  return { sql, columns: new Map(named) };
-}
-
-/** The first of several columns of one name counts. */
-function withAliases(scope: ColumnScope, items: readonly Item[]): ColumnScope {
-  return {
-    ...scope,
-    aliases: new Map(items.toReversed().map(({ label, value }) => [label.toLowerCase(), value])),
-  };
-}
-
-/** The values of GROUP BY. */
-function readKeys(
-  { groupBy }: SelectTree,
-  items: readonly Item[],
-  { named, inner }: { readonly named: Context; readonly inner: Context },
-): readonly Value[] {
-  const values = items.map(({ value }) => value);
-  // A name by itself is that of a column of the list first, as in `timestamp_trunc(timestamp, hour) AS timestamp`.
-  return groupBy.map(
-    (key) => readPlaced(key, values) ?? (key.kind === 'name' ? named : inner).translate(key),
-  );
+  const list = aliases.map(({ value }, i) => `${value.sql} AS c${i}`);
+  return { ...select, sql: `SELECT ${list.join(', ')} FROM ${relation.write()}${written}` };
 }
 
 function readItems(tree: SelectTree, scope: ColumnScope, context: Context): readonly Item[] {
@@ -152,28 +91,27 @@ function findLabel({ expression }: ItemTree): string | undefined {
 
 /** The columns of `*`, with or without a relation before it and EXCEPT after it. */
 function readStar(star: StarTree, scope: ColumnScope): readonly Item[] {
-  const wanted = star.relation?.toLowerCase();
   const isWanted = ({ name }: { readonly name: string }) =>
-    wanted === undefined || name.toLowerCase() === wanted;
+    star.relation === undefined || isSame(name, star.relation);
   const relations = scope.relations.filter(isWanted);
   if (scope.records.some(isWanted)) throw reject('has * of an unnested record; name its fields', star);
   if (relations.length === 0)
     throw reject(`has ${star.relation === undefined ? '*' : `${star.relation}.*`} without a table`, star);
   const except = new Set(star.except.map((name) => name.toLowerCase()));
   const found = relations.flatMap((relation) =>
-    [...relation.source.columns].map(([key, column]) => ({ key, relation, column })),
+    relation.source.columns.map((column) => ({ relation, column })),
   );
-  const kept = found.filter(({ key }) => !except.has(key));
+  const kept = found.filter(({ column }) => !except.has(column.label.toLowerCase()));
   if (kept.length !== found.length - except.size)
     throw reject('has EXCEPT of what is not a column there', star);
-  return kept.map(({ relation, column }) => ({ label: column.label, value: readColumn(relation, column) }));
+  return kept.map(({ relation, column }) => ({ label: column.label, value: relation.column(column) }));
 }
 
-/** The ORDER BY and LIMIT of a SELECT. @param values of the SELECT's list, by place */
-function writeTail({ orderBy, limit }: Tail, values: readonly Value[], context: Context): string {
+/** The ORDER BY and LIMIT of a SELECT, in a context with its list. */
+function writeTail({ orderBy, limit }: Tail, context: Context): string {
   const terms = orderBy.map((term) => {
     const { expression } = term;
-    return writeTerm(readPlaced(expression, values) ?? context.translate(expression), term);
+    return writeTerm(readPlaced(expression, context.scope.aliases) ?? context.translate(expression), term);
   });
   const order = terms.length === 0 ? '' : ` ORDER BY ${terms.join(', ')}`;
   if (limit === undefined) return order;
@@ -181,14 +119,14 @@ function writeTail({ orderBy, limit }: Tail, values: readonly Value[], context: 
 }
 
 /** A column by its place, such as 1; `undefined` for other expressions. */
-function readPlaced(expression: Expression, values: readonly Value[]): Value | undefined {
+function readPlaced(expression: Expression, items: readonly Item[]): Value | undefined {
   if (expression.kind !== 'number') return undefined;
   const { digits } = expression;
-  const value = /^\d{1,4}$/.test(digits) ? values[Number(digits) - 1] : undefined;
+  const value = /^\d{1,4}$/.test(digits) ? items[Number(digits) - 1]?.value : undefined;
   if (value !== undefined && value.type !== 'array') return value;
   if (value !== undefined)
     throw reject(`orders or groups by column ${digits}, which is an array`, expression);
-  throw reject(`names column ${digits} by its place; there are ${values.length}`, expression);
+  throw reject(`names column ${digits} by its place; there are ${items.length}`, expression);
 }
 
 /**
@@ -203,17 +141,10 @@ function writeTerm(
   const way = isDescending ? 'DESC' : 'ASC';
   if (json === undefined) return `${notPlace(sql)} ${way} NULLS ${nulls}`;
   const place = nulls === 'LAST' ? 'ASC' : 'DESC';
-  return `isNull(${sql}) ${place}, isNull(${json.number}) ${way}, ${json.number} ${way}, ${json.text} ${way}`;
+  return `isNull(${sql}) ${place}, isNull(${json('number')}) ${way}, ${json('number')} ${way}, ${json('string')} ${way}`;
 }
 
 /** The engine takes a whole number in ORDER BY or GROUP BY for the place of a column; here it is a value. */
 function notPlace(sql: string): string {
   return /^\(?-?\d+\)?$/.test(sql) ? `toInt64(${sql})` : sql;
-}
-
-/** The columns of a SELECT in brackets, by place. */
-export function outputValues(columns: readonly { readonly type: Type }[]): readonly Value[] {
-  return columns.map(({ type }, i) => {
-    return { ...toValue(type, `c${i}`), type };
-  });
 }

@@ -2,7 +2,7 @@ import { createMatcher, findPatternFault } from '../../sql/pattern.ts';
 import { writeValue } from '../../sql/sql.ts';
 import { type Expression, type Form, reject } from './parse/tree.ts';
 import type { Context } from './scope.ts';
-import { as, isJson, isTime, jsonValue, type TargetType, type Type, type Value } from './value.ts';
+import { as, isJson, isTime, jsonValue, type TargetType, type Type, toNumber, type Value } from './value.ts';
 
 /** A function of BigQuery, with how many arguments it takes. */
 export interface BigQueryFunction {
@@ -24,24 +24,34 @@ export const NULL: Expression = { kind: 'null', start: 0 };
 /** Arguments of a call with any number of them. */
 export const ARGUMENTS_MAX = 50;
 
-/** A function of values, such as `(string, count, count?)`. @param write gets the SQL of each argument that is there */
+/** A function by how many arguments it takes. */
+export const takes = (min: number, max: number, write: BigQueryFunction['write']): BigQueryFunction => ({
+  min,
+  max,
+  write,
+});
+
+/**
+ * A function of values, such as `(string, count, count?)`.
+ *
+ * @param write gets the SQL of each argument that is there; a text is the name of the engine's function
+ */
 export function plain(
   signature: readonly (Kind | `${Kind}?` | `${Kind}…`)[],
   type: Type,
-  write: (...sqls: string[]) => string,
+  write: string | ((...sqls: string[]) => string),
 ): BigQueryFunction {
+  const writeCall = typeof write === 'string' ? (...sqls: string[]) => `${write}(${sqls.join(', ')})` : write;
   const kinds = signature.map((one) => one.replace(/\W$/, '') as Kind);
   const isVariadic = signature.some((one) => one.endsWith('…'));
   return {
     min: signature.filter((one) => !one.endsWith('?')).length,
     max: isVariadic ? ARGUMENTS_MAX : kinds.length,
     write(args, context, name) {
-      const sqls = args.map((arg, i) => {
-        const kind = kinds[i] ?? kinds.at(-1) ?? 'string';
-        return readArgument(kind, arg, { name, context });
-      });
+      const kindOf = (i: number) => kinds[i] ?? kinds.at(-1) ?? 'string';
+      const sqls = args.map((arg, i) => readArgument(kindOf(i), arg, { name, context }));
       const given = sqls.filter((sql) => sql !== undefined);
-      return { type, sql: given.length < sqls.length ? 'NULL' : write(...given) };
+      return { type, sql: given.length < sqls.length ? 'NULL' : writeCall(...given) };
     },
   };
 }
@@ -88,27 +98,24 @@ function readPattern(pattern: string): string {
 }
 
 /** An aggregate function of one argument. @param write throws NotUnderstood for an argument of another type */
-const aggregate = (write: (value: Value) => Value): BigQueryFunction => ({
-  min: 1,
-  max: 1,
-  write: ([arg = NULL], { translateRow }) => write(translateRow(arg)),
-});
+const aggregate = (write: (value: Value) => Value) =>
+  takes(1, 1, ([arg = NULL], { translateRow }) => write(translateRow(arg)));
 
 /** The first and last of JSON values are those of ORDER BY: numbers, then other texts. */
 const extreme = (name: 'min' | 'max') =>
   aggregate(({ json, sql, type }) => {
     if (json === undefined) return { type, sql: `${name}OrNull(${sql})` };
-    const order = `tuple(isNull(${json.number}), ifNull(${json.number}, 0), ifNull(${json.text}, ''))`;
+    const order = `tuple(isNull(${json('number')}), ifNull(${json('number')}, 0), ifNull(${json('string')}, ''))`;
     return jsonValue(`ifNull(arg${name === 'min' ? 'Min' : 'Max'}OrNull(${sql}, ${order}), '')`);
   });
 
-const countDistinct = (value: Value) => `uniqExact(${value.json?.text ?? value.sql})`;
+const countDistinct = (value: Value) => `uniqExact(${value.json?.('string') ?? value.sql})`;
 
 /** Every aggregate function besides COUNT, by name in lower case. */
 export const AGGREGATES: Readonly<Record<string, BigQueryFunction>> = {
   sum: aggregate((value) => {
-    const type = value.type === 'int64' ? 'int64' : 'float64';
-    return { type, sql: `sumOrNull(${as(value, type)})` };
+    const { type, sql } = toNumber(value);
+    return { type, sql: `sumOrNull(${sql})` };
   }),
   avg: aggregate((value) => ({ type: 'float64', sql: `avgOrNull(${as(value, 'float64')})` })),
   min: extreme('min'),
@@ -121,12 +128,9 @@ export const AGGREGATES: Readonly<Record<string, BigQueryFunction>> = {
   approx_count_distinct: aggregate((value) => ({ type: 'int64', sql: `toInt64(${countDistinct(value)})` })),
   logical_and: aggregate((value) => ({ type: 'bool', sql: `(minOrNull(${as(value, 'bool')}) = 1)` })),
   logical_or: aggregate((value) => ({ type: 'bool', sql: `(maxOrNull(${as(value, 'bool')}) = 1)` })),
-  approx_quantiles: {
-    min: 2,
-    max: 2,
-    write: ([value = NULL, parts = NULL], { translate, translateRow }) =>
-      writeQuantiles(translateRow(value), Number(translate(parts).sql)),
-  },
+  approx_quantiles: takes(2, 2, ([value = NULL, parts = NULL], { translate, translateRow }) =>
+    writeQuantiles(translateRow(value), Number(translate(parts).sql)),
+  ),
 };
 
 /** `count(*)`, `count(x)` and `count(DISTINCT x)`, each also with `OVER ()`. @throws NotUnderstood for other arguments */
@@ -135,7 +139,7 @@ export function translateCount(
   context: Context,
 ): Value {
   const [arg, ...others] = args;
-  if (isOfRows === (arg !== undefined) || others.length > 0)
+  if ((isOfRows === true) === (arg !== undefined) || others.length > 0)
     throw reject(`calls count with ${args.length} arguments; it takes 1, or *`);
   const value = arg && context.translateRow(arg);
   const counted = value === undefined ? 'count()' : isDistinct ? countDistinct(value) : `count(${value.sql})`;
@@ -167,29 +171,17 @@ const ARRAY_PARTS_MAX = 100;
 function writeQuantile(value: Value, parts: number, place: number): Value {
   requireParts(parts, PARTS_MAX);
   requirePlace(parts, place);
-  const { type, sql } = toQuantified(value);
+  const { type, sql } = isTime(value) ? value : toNumber(value);
   return { type, sql: `quantileExactOrNull(${place / parts})(${sql})` };
 }
 
 /** `approx_quantiles(x, parts)`: an array of exact quantiles, empty instead of NULL for a group without values. */
 function writeQuantiles(value: Value, parts: number): Value {
   requireParts(parts, ARRAY_PARTS_MAX);
-  const { type, sql } = toQuantified(value);
-  return {
-    type: 'array',
-    sql: `if(count(${sql}) = 0, [], quantilesExact(${writeLevels(parts)})(${sql}))`,
-    members: { type, parts },
-  };
-}
-
-/** The levels of each number of parts: writing numbers takes longer than all else of a translation. */
-const LEVELS = new Map<number, string>();
-
-function writeLevels(parts: number): string {
-  const levels =
-    LEVELS.get(parts) ?? Array.from({ length: parts + 1 }, (_, place) => place / parts).join(', ');
-  LEVELS.set(parts, levels);
-  return levels;
+  const { type, sql } = isTime(value) ? value : toNumber(value);
+  const levels = Array.from({ length: parts + 1 }, (_, place) => place / parts).join(', ');
+  const written = `if(count(${sql}) = 0, [], quantilesExact(${levels})(${sql}))`;
+  return { type: 'array', sql: written, members: { type, parts } };
 }
 
 /** A member of an array of `writeQuantiles`. @throws NotUnderstood for a place beyond the parts */
@@ -208,11 +200,4 @@ function requireParts(parts: number, max: number): void {
 function requirePlace(parts: number, place: number): void {
   if (!Number.isInteger(place) || place < 0 || place > parts)
     throw reject(`has an offset beyond the ${parts + 1} members of approx_quantiles`);
-}
-
-/** Times and integers as they are, other values as floats. */
-function toQuantified(value: Value): Value {
-  if (isTime(value)) return value;
-  const type = value.type === 'int64' ? 'int64' : 'float64';
-  return { type, sql: as(value, type) };
 }

@@ -1,6 +1,7 @@
+import { EARLIEST_MICROS, LATEST_MICROS } from '../../lib/instant.ts';
 import { type Expression, reject } from './parse/tree.ts';
 import type { Context } from './scope.ts';
-import { type BigQueryFunction, NULL, plain } from './signature.ts';
+import { type BigQueryFunction, NULL, plain, takes } from './signature.ts';
 import { as, type Value } from './value.ts';
 
 /** A part of a time, in ClickHouse's SQL with `$` for the time. */
@@ -58,27 +59,16 @@ const truncate = (time: string, part: string) =>
   `toDateTime64(${pick('start', part).replace('$', () => time)}, 6, 'UTC')`;
 
 /** A time and an INTERVAL after it, or before it. */
-const moved = (type: Move['type'], sign: Move['sign']): BigQueryFunction => ({
-  min: 2,
-  max: 2,
-  write: ([time = NULL, interval = NULL], context) =>
+const moved = (type: Move['type'], sign: Move['sign']) =>
+  takes(2, 2, ([time = NULL, interval = NULL], context) =>
     addInterval(context.translate(time), interval, { type, sign, context }),
-});
+  );
 
+/** Codes of formats. Those without another form are the engine's own. */
+const CODES = 'YmdHMSyjbaApIFTXRDZz%';
 const FORMATS: Readonly<Record<string, string>> = {
-  Y: '%Y',
-  m: '%m',
-  d: '%d',
-  H: '%H',
   M: '%i',
-  S: '%S',
-  y: '%y',
-  j: '%j',
-  b: '%b',
-  a: '%a',
   A: '%W',
-  p: '%p',
-  I: '%I',
   F: '%Y-%m-%d',
   T: '%H:%i:%S',
   X: '%H:%i:%S',
@@ -86,47 +76,34 @@ const FORMATS: Readonly<Record<string, string>> = {
   D: '%m/%d/%y',
   Z: 'UTC',
   z: '+0000',
-  '%': '%%',
 };
 
 /** @param format a literal in quotes */
 function writeFormat(format: string): string {
   return format.replace(/%(E\*S|.?)/gs, (_, code: string) => {
-    const written = Object.hasOwn(FORMATS, code) ? FORMATS[code] : undefined;
-    if (written !== undefined) return written;
-    throw reject(
-      `has %${code} in a format; known are ${Object.keys(FORMATS)
-        .map((one) => `%${one}`)
-        .join(' ')}`,
-    );
+    if (code !== '' && CODES.includes(code)) return FORMATS[code] ?? `%${code}`;
+    throw reject(`has %${code} in a format; known are ${CODES.replace(/./g, ' %$&').trim()}`);
   });
 }
 
-/** Formats of texts that the engine reads by itself, with the pattern of each. */
+/** Patterns of what stands for a code in a text that the engine reads by itself; of others one or two digits. */
 const PARSED: Readonly<Record<string, string>> = {
   '%Y': '\\d{4}',
-  '%m': '\\d{1,2}',
-  '%d': '\\d{1,2}',
-  '%H': '\\d{1,2}',
-  '%M': '\\d{1,2}',
-  '%S': '\\d{1,2}',
   '%E*S': '\\d{1,2}(?:[.]\\d+)?',
-  '%F': '\\d{4}-\\d{1,2}-\\d{1,2}',
-  '%T': '\\d{1,2}:\\d{1,2}:\\d{1,2}',
-  '%X': '\\d{1,2}:\\d{1,2}:\\d{1,2}',
   '%Z': '(?:UTC|Z)',
   '%Ez': '(?:Z|[+-]\\d{2}:?\\d{2})',
   '%z': '(?:Z|[+-]\\d{2}:?\\d{2})',
 };
 
-const ISO = /^(?:%Y-%m-%d|%F)(?:[T ](?:%H:%M:%S|%H:%M:%E\*S|%T|%X))? ?(?:%Z|%z|%Ez|Z)?$/;
+const ISO = /^%Y-%m-%d(?:[T ]%H:%M:%(?:S|E\*S))? ?(?:%Z|%z|%Ez|Z)?$/;
 
 /** A text of another format fails, as in BigQuery: the engine cannot read the empty text. */
 function writeParse(format: string, text: string): string {
   const bare = format.slice(1, -1);
   if (bare === '%s') return `fromUnixTimestamp64Micro(toInt64(${text}) * 1000000, 'UTC')`;
-  if (!ISO.test(bare)) throw reject(`has the format ${format}; known are %s and such as %Y-%m-%dT%H:%M:%S`);
-  const pattern = bare.replace(/%(?:E\*S|Ez|.)/g, (code) => PARSED[code] ?? code);
+  const full = bare.replaceAll('%F', '%Y-%m-%d').replaceAll(/%[TX]/g, '%H:%M:%S');
+  if (!ISO.test(full)) throw reject(`has the format ${format}; known are %s and such as %Y-%m-%dT%H:%M:%S`);
+  const pattern = full.replace(/%(?:E\*S|Ez|.)/g, (code) => PARSED[code] ?? '\\d{1,2}');
   const checked = `if(match(${text}, '^${pattern.replaceAll('\\', '\\\\')}$'), ${text}, '')`;
   return `parseDateTime64BestEffort(${checked}, 6, 'UTC')`;
 }
@@ -134,11 +111,7 @@ function writeParse(format: string, text: string): string {
 const micros = (time: string, unit: string) => `intDiv(toUnixTimestamp64Micro(${time}), ${unit})`;
 const fromMicros = (count: string, unit: string) => `fromUnixTimestamp64Micro(${count} * ${unit}, 'UTC')`;
 
-const clock = (type: Move['type']): BigQueryFunction => ({
-  min: 0,
-  max: 0,
-  write: (_, { now }) => ({ type, sql: NOW, instant: now }),
-});
+const clock = (type: Move['type']) => takes(0, 0, (_, { now }) => ({ type, sql: NOW, instant: now }));
 
 export const TIME_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
   current_timestamp: clock('timestamp'),
@@ -168,22 +141,6 @@ export const TIME_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
 /** The instant of the query. */
 const NOW = "toDateTime64(@now, 6, 'UTC')";
 
-/** INTERVAL. `micros` is given if it is constant, and always as long. */
-function readInterval(expression: Expression, { translate }: Context) {
-  if (expression.kind !== 'interval') throw reject('has no INTERVAL such as INTERVAL 1 HOUR there');
-  const { part } = expression;
-  const count = translate(expression.count);
-  const sql = count.text !== undefined && /^-?\d{1,9}$/.test(count.text) ? count.text : as(count, 'int64');
-  const number = /^\(?-?\d{1,9}\)?$/.test(sql) ? Number(sql.replace(/[()]/g, '')) : undefined;
-  const isFixed = !/^(?:week|month|quarter|year)$/.test(part);
-  const micros = number === undefined || !isFixed ? undefined : number * pick('micros', part);
-  return { part, count: sql, micros };
-}
-
-// Times of the engine; the last is the largest number of microseconds that a double holds exactly.
-const INSTANT_MIN = Date.UTC(1900, 0) * 1000;
-const INSTANT_MAX = Number.MAX_SAFE_INTEGER;
-
 interface Move {
   readonly type: 'timestamp' | 'datetime';
   readonly sign: 'add' | 'subtract';
@@ -192,12 +149,18 @@ interface Move {
 
 /** A time and an INTERVAL before or after it. */
 export function addInterval(time: Value, interval: Expression, { type, sign, context }: Move): Value {
-  const { part, count, micros } = readInterval(interval, context);
+  if (interval.kind !== 'interval') throw reject('has no INTERVAL such as INTERVAL 1 HOUR there');
+  const { part } = interval;
+  const value = context.translate(interval.count);
+  const count = value.text !== undefined && /^-?\d{1,9}$/.test(value.text) ? value.text : as(value, 'int64');
+  const number = /^\(?-?\d{1,9}\)?$/.test(count) ? Number(count.replace(/[()]/g, '')) : undefined;
+  const isFixed = !/^(?:week|month|quarter|year)$/.test(part);
+  const micros = number === undefined || !isFixed ? undefined : number * pick('micros', part);
   const sql = `${sign}${pick('unit', part)}(${as(time, type)}, ${count})`;
   const { instant } = time;
   if (instant === undefined || micros === undefined) return { type, sql };
   const moved = sign === 'add' ? instant + micros : instant - micros;
-  if (moved < INSTANT_MIN || moved > INSTANT_MAX)
+  if (moved < EARLIEST_MICROS || moved > LATEST_MICROS)
     throw reject('has an INTERVAL that leads beyond the years 1900 to 2255');
   return { type, sql, instant: moved };
 }

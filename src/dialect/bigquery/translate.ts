@@ -1,15 +1,14 @@
-import { SQL_INSTANT_PREFIX } from '../../definitions/endpoint.ts';
+import { type DialectName, SQL_INSTANT_PREFIX } from '../../definitions/endpoint.ts';
 import { SQL_PARAMETER } from '../../definitions/parameter.ts';
 import { placeAt, TailraceError } from '../../errors.ts';
 import { parseInstant } from '../../lib/instant.ts';
 import { formatTime } from './function.ts';
 import { parse } from './parse/query.ts';
-import type { Quotes } from './parse/token.ts';
 import { NotUnderstood, reject } from './parse/tree.ts';
 import { type Query, type QueryOptions, translateQuery } from './query.ts';
-import { createRelation, type DialectView } from './relation.ts';
+import type { DialectView } from './relation.ts';
 import type { Bounds } from './scope.ts';
-import { createTypedRelation, flagUntyped, NotTyped } from './typed.ts';
+import { flagUntyped } from './typed.ts';
 import { SQL_CHARS_MAX, type Type } from './value.ts';
 
 export interface TranslateOptions {
@@ -17,29 +16,24 @@ export interface TranslateOptions {
   readonly views: ReadonlyMap<string, DialectView>;
   /** The instant of the query: that of `@now`. */
   readonly now: string;
-  /** How texts in single quotes are read; `bigquery` if it is not given. */
-  readonly quotes?: Quotes;
+  readonly dialect: DialectName;
 }
 
 /** The sandbox checks both SELECTs as it does any other: this is not a boundary. */
 export interface Translation {
   /** A ClickHouse SELECT over the views. */
   readonly sql: string;
-  /** A faster one, if there is one. */
-  readonly typed: TypedSelect | undefined;
+  /**
+   * A faster one, over typed columns only, if there is one. The answer is that of the whole SELECT if the last column,
+   * `flag`, is not above 0 in any row.
+   */
+  readonly typed: { readonly sql: string; readonly flag: string } | undefined;
   /** The constant instants of both by parameter, so that SELECTs that differ only in them are one text. */
   readonly instants: Readonly<Record<string, string>>;
   /** The columns of the answer in order, with the BigQuery type by which each is written. */
   readonly columns: readonly TranslatedColumn[];
   /** Bounds that hold for every row that is read of any table, for the parameters of the views. */
   readonly bounds: Bounds;
-}
-
-/** A SELECT over typed columns only. */
-export interface TypedSelect {
-  readonly sql: string;
-  /** Its last column. The answer is that of the whole SELECT if it is not above 0 in any row. */
-  readonly flag: string;
 }
 
 /**
@@ -70,41 +64,42 @@ export function translateBigQuery(sql: string, options: TranslateOptions): Trans
   }
 }
 
-function translate(sql: string, { views, now, quotes = 'bigquery' }: TranslateOptions): Translation {
+function translate(sql: string, { views, now, dialect }: TranslateOptions): Translation {
   const instant = parseInstant(now);
   if (instant === undefined) throw new RangeError(`${now} is not an instant`);
-  const parsed = { root: parse(sql, quotes), views, now: instant };
-  const query = translateQuery({ ...parsed, createRelation });
-  const columns = query.columns.map(({ label, type }) => ({ name: label, type: outputType(type) }));
-  const instants = createInstants();
-  const translated = instants.lift(writeQuery(query));
-  const typed = translateTyped(parsed, query);
+  const options = { root: parse(sql, dialect), views, now: instant, isTyped: false };
+  const query = translateQuery(options);
+  // SELECTs that differ only in their constant instants share a check, if these are parameters. Equal instants share
+  // one: the engine compares the expressions of GROUP BY with those of the list.
+  const names = new Map<string, string>();
+  const lift = (text: string) =>
+    text.replace(INSTANT, (_, at: string) => {
+      const name = names.get(at) ?? `${SQL_INSTANT_PREFIX}${names.size}`;
+      names.set(at, name);
+      return `@${name}`;
+    });
+  const whole = lift(writeQuery(query));
+  const typed = translateTyped(options, query);
   return {
-    sql: translated,
-    typed: typed && { ...typed, sql: instants.lift(typed.sql) },
-    instants: instants.values(),
-    columns,
+    sql: whole,
+    typed: typed && { ...typed, sql: lift(typed.sql) },
+    instants: Object.fromEntries([...names].map(([at, name]) => [name, at])),
+    columns: query.columns.map(({ label, type }) => ({ name: label, type: outputType(type) })),
     bounds: query.bounds,
   };
 }
 
 /** @param query the whole translation */
-function translateTyped(
-  options: Omit<QueryOptions, 'createRelation'>,
-  { columns }: Query,
-): TypedSelect | undefined {
+function translateTyped(options: QueryOptions, { columns }: Query): Translation['typed'] {
   const labels = new Set(columns.map(({ label }) => label.toLowerCase()));
   let flag = 'untyped';
   while (labels.has(flag)) flag += '_';
   const root = flagUntyped(options.root, flag);
   if (root === undefined) return undefined;
   try {
-    return {
-      sql: writeQuery(translateQuery({ ...options, root, createRelation: createTypedRelation })),
-      flag,
-    };
+    return { sql: writeQuery(translateQuery({ ...options, root, isTyped: true })), flag };
   } catch (error) {
-    if (error instanceof NotTyped || error instanceof NotUnderstood) return undefined; // such as one column too many
+    if (error instanceof NotUnderstood) return undefined; // such as one column too many
     throw error;
   }
 }
@@ -128,26 +123,6 @@ function writeOutput(column: string, type: Type): string {
   return type === 'date' ? `toString(${column})` : column;
 }
 
-// As convert.ts writes a constant. No text in quotes contains it, since its own quotes would be escaped, and no digit
+// As value.ts writes a constant. No text in quotes contains it, since its own quotes would be escaped, and no digit
 // follows a text.
 const INSTANT = /(?<=\btoDateTime64\()'(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6})'(?=, 6, 'UTC'\))/g;
-
-/**
- * Collects the constant instants of a translation as parameters, so that texts that differ only in them share their check.
- * Equal instants share a parameter: the engine compares the expressions of GROUP BY with those of the list.
- */
-function createInstants() {
-  const names = new Map<string, string>();
-  return {
-    /** Replaces each constant instant by its parameter. */
-    lift: (sql: string): string =>
-      sql.replace(INSTANT, (_, instant: string) => {
-        const name = names.get(instant) ?? `${SQL_INSTANT_PREFIX}${names.size}`;
-        names.set(instant, name);
-        return `@${name}`;
-      }),
-    /** The instants by parameter, in the engine's form of a time. */
-    values: (): Readonly<Record<string, string>> =>
-      Object.fromEntries([...names].map(([instant, name]) => [name, instant])),
-  };
-}

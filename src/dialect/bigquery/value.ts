@@ -1,28 +1,26 @@
+import type { ColumnType } from '../../definitions/source.ts';
 import { formatInstant, type Micros, parseInstant } from '../../lib/instant.ts';
 import { writeValue } from '../../sql/sql.ts';
 import { reject } from './parse/tree.ts';
 
+export type TimeType = 'timestamp' | 'datetime' | 'date';
+
+/** What an expression can be cast to. */
+export type PlainType = TimeType | 'int64' | 'float64' | 'bool' | 'string';
+
 /** The type of an expression. `json` is what the metadata have at a path: a number in one event, a text in the next. */
-export type Type =
-  | 'timestamp'
-  | 'datetime'
-  | 'date'
-  | 'int64'
-  | 'float64'
-  | 'bool'
-  | 'string'
-  | 'json'
-  | 'record'
-  | 'array'
-  | 'null';
+export type Type = PlainType | 'json' | 'record' | 'array' | 'null';
+
+/** What an argument may be. `number` is an integer or a float. */
+export type TargetType = PlainType | 'number';
 
 /** An expression in ClickHouse's SQL. */
 export interface Value {
   readonly type: Type;
   /** The JSON text of a `json` or `record`, NULL if there is none. */
   readonly sql: string;
-  /** What a `json` is read as, by its use. */
-  readonly json?: JsonForms;
+  /** Given for a `json` or `record`: its SQL by its use. */
+  readonly json?: (form: JsonForm) => string;
   /** The value of a text in quotes. */
   readonly text?: string;
   /** The instant of a constant timestamp or datetime. */
@@ -39,86 +37,77 @@ export interface Members {
   readonly parts: number;
 }
 
-interface JsonForms {
-  /** A text without its quotes, any other value as its JSON text. */
-  readonly text: string;
-  /** A number, or the number in a text, as Float64. */
-  readonly number: string;
-  /** A number rounded half away from zero, or the whole number in a text, as Int64. */
-  readonly integer: string;
-  /** True or false, or the word in a text. */
-  readonly bool: string;
-}
+/**
+ * What a `json` is read as: a text without its quotes, any other value as its JSON text; a number, or the number in a
+ * text, as Float64; a number rounded half away from zero, or the whole number in a text, as Int64; true or false, or the
+ * word in a text.
+ */
+type JsonForm = 'string' | 'number' | 'int64' | 'bool';
+
+type JsonSql = Readonly<Record<'sql' | Exclude<JsonForm, 'bool'>, string>>;
 
 /** A typed column that holds the value at a path if the value has the column's type. */
 export interface TypedSql {
   readonly sql: string;
-  readonly type: 'string' | 'integer' | 'number' | 'boolean';
+  readonly type: ColumnType;
 }
+
+/** Computes a form once, and returns the name for it. */
+type Share = (form: JsonForm, sql: string) => string;
 
 /**
  * A value of the metadata.
  *
  * @param raw its JSON text, empty if there is none or it is null
  * @param typed the typed column of its path; then `raw` is empty if the column has the value
- * @param share computes a form once, and returns the name for it
  */
-export function jsonValue(raw: string, typed?: TypedSql, share: Share = (_, sql) => sql): Value {
-  const own = `multiIf(startsWith(${raw}, '"'), JSONExtractString(${raw}), left(${raw}, 1) IN ('', '{', '['), NULL, ${raw})`;
+export function jsonValue(raw: string, typed?: TypedSql, share?: Share): Value {
+  const isText = `startsWith(${raw}, '"')`;
+  const string = `multiIf(${isText}, JSONExtractString(${raw}), left(${raw}, 1) IN ('', '{', '['), NULL, ${raw})`;
   const inText = `toInt64OrNull(JSONExtractString(${raw}))`;
-  const integer = `if(startsWith(${raw}, '"'), ${inText}, ${toInteger(raw, finite(raw))})`;
-  if (typed === undefined)
-    return {
-      type: 'json',
-      sql: `nullIf(${raw}, '')`,
-      json: formsOf({ text: own, number: finite(own), integer }, share),
-    };
-  const { sql, type } = typed;
-  const text = `ifNull(toString(${sql}), ${own})`;
-  const isNumber = type === 'integer' || type === 'number';
-  const number = isNumber ? `ifNull(toFloat64(${sql}), ${finite(own)})` : finite(text);
-  const json = `${type === 'string' ? 'toJSONString' : 'toString'}(assumeNotNull(${sql}))`;
-  const stored = isNumber
-    ? toInteger(`toString(${sql})`, `toFloat64(${sql})`)
-    : `toInt64OrNull(toString(${sql}))`;
-  return {
-    type: 'json',
-    sql: `if(isNull(${sql}), nullIf(${raw}, ''), ${json})`,
-    json: formsOf({ text, number, integer: `if(isNull(${sql}), ${integer}, ${stored})` }, share),
+  const own: JsonSql = {
+    sql: `nullIf(${raw}, '')`,
+    string,
+    number: finite(string),
+    int64: `if(${isText}, ${inText}, ${toInteger(raw, finite(raw))})`,
   };
+  if (typed === undefined) return toJson(own, share);
+  const isMissing = `isNull(${typed.sql})`;
+  const stored = readTyped(typed);
+  const text = `ifNull(${stored.string}, ${own.string})`;
+  const forms = {
+    sql: `if(${isMissing}, ${own.sql}, ${stored.sql})`,
+    string: text,
+    number: isNumeric(typed) ? `ifNull(${stored.number}, ${own.number})` : finite(text),
+    int64: `if(${isMissing}, ${own.int64}, ${stored.int64})`,
+  };
+  return toJson(forms, share);
 }
 
 /** A value of the metadata that its typed column has; what the forms of NULL are is of no matter. */
-export function typedValue({ sql, type }: TypedSql): Value {
-  const isNumber = type === 'integer' || type === 'number';
-  const text = `toString(${sql})`;
-  const number = isNumber ? `toFloat64(${sql})` : finite(text);
-  const integer = isNumber ? toInteger(text, number) : `toInt64OrNull(${text})`;
-  const json = `${type === 'string' ? 'toJSONString' : 'toString'}(assumeNotNull(${sql}))`;
-  return {
-    type: 'json',
-    sql: `if(isNull(${sql}), NULL, ${json})`,
-    json: formsOf({ text, number, integer }, (_, form) => form),
-  };
+export function typedValue(typed: TypedSql): Value {
+  const forms = readTyped(typed);
+  return toJson({ ...forms, sql: `if(isNull(${typed.sql}), NULL, ${forms.sql})` });
 }
 
-type Share = (form: string, sql: string) => string;
+const isNumeric = ({ type }: TypedSql) => type === 'integer' || type === 'number';
 
-function formsOf({ text, number, integer }: Omit<JsonForms, 'bool'>, share: Share): JsonForms {
-  return {
-    get text() {
-      return share('text', text);
-    },
-    get number() {
-      return share('number', number);
-    },
-    get integer() {
-      return share('integer', integer);
-    },
-    get bool() {
-      return share('bool', `multiIf(lower(${text}) = 'true', true, lower(${text}) = 'false', false, NULL)`);
-    },
-  };
+function readTyped(typed: TypedSql): JsonSql {
+  const { sql, type } = typed;
+  const isText = type === 'string' || type === 'keyword';
+  const string = `toString(${sql})`;
+  const number = isNumeric(typed) ? `toFloat64(${sql})` : finite(string);
+  const int64 = isNumeric(typed) ? toInteger(string, number) : `toInt64OrNull(${string})`;
+  return { sql: `${isText ? 'toJSONString' : 'toString'}(assumeNotNull(${sql}))`, string, number, int64 };
+}
+
+function toJson({ sql, ...forms }: JsonSql, share: Share = (_, form) => form): Value {
+  const all = { ...forms, bool: readBool(forms.string) };
+  return { type: 'json', sql, json: (form) => share(form, all[form]) };
+}
+
+export function readBool(text: string, other = 'NULL'): string {
+  return `multiIf(lower(${text}) = 'true', true, lower(${text}) = 'false', false, ${other})`;
 }
 
 function toInteger(text: string, number: string): string {
@@ -130,14 +119,9 @@ function toInteger(text: string, number: string): string {
  * has one of the group's values.
  */
 export function groupedValue({ type, sql, json }: Value): Value {
-  return json === undefined
-    ? { type, sql }
-    : { type, sql: `any(${sql})`, json: formsOf(formsOfText(json.text), (_, form) => form) };
-}
-
-function formsOfText(text: string) {
-  const number = finite(text);
-  return { text, number, integer: toInteger(text, number) };
+  const string = json?.('string') ?? sql;
+  const number = finite(string);
+  return { ...toJson({ sql: `any(${sql})`, string, number, int64: toInteger(string, number) }), type };
 }
 
 /** `toFloat64OrNull` also reads words such as inf. */
@@ -155,79 +139,55 @@ export function roundAway(float: string): string {
   return `sign(${float}) * floor(abs(${float}) + 0.5)`;
 }
 
-/** What an argument may be. `number` is an integer or a float. */
-export type TargetType =
-  | 'string'
-  | 'number'
-  | 'int64'
-  | 'float64'
-  | 'bool'
-  | 'timestamp'
-  | 'datetime'
-  | 'date';
-
 const NUMBERS: readonly Type[] = ['int64', 'float64'];
-const TIMES: readonly Type[] = ['timestamp', 'datetime', 'date'];
+const TIMES: readonly TimeType[] = ['timestamp', 'datetime', 'date'];
 
-export const isJson = ({ type }: Value) => type === 'json' || type === 'record';
+function isTimeType(type: Type | TargetType): type is TimeType {
+  return TIMES.some((one) => one === type);
+}
+
+export const isJson = ({ type }: { readonly type: Type }) => type === 'json' || type === 'record';
 const isNumber = ({ type }: Value) => NUMBERS.includes(type);
-export const isTime = ({ type }: Value) => TIMES.includes(type);
+export const isTime = ({ type }: Value) => isTimeType(type);
 
 /** A value as a type, where BigQuery converts without a cast: JSON and constants. @throws NotUnderstood */
 export function as(value: Value, wanted: TargetType): string {
   const { type, sql, json, text } = value;
-  if (json !== undefined) return FORMS[wanted](json);
+  if (json !== undefined)
+    return isTimeType(wanted)
+      ? readTime(json('string'), wanted)
+      : json(wanted === 'float64' ? 'number' : wanted);
   if (type === 'null' || type === wanted || (wanted === 'number' && isNumber(value))) return sql;
   if (wanted === 'float64' && type === 'int64') return `toFloat64(${sql})`;
   if (text !== undefined && isTimeType(wanted)) return instantOf(text, wanted).sql;
   throw reject(`has a ${nameOf(value)} where a ${wanted} belongs`);
 }
 
-type Json = NonNullable<Value['json']>;
-
-/** What JSON is read as. */
-const FORMS: Readonly<Record<TargetType, (json: Json) => string>> = {
-  string: ({ text }) => text,
-  number: ({ number }) => number,
-  float64: ({ number }) => number,
-  int64: ({ integer }) => integer,
-  bool: ({ bool }) => bool,
-  timestamp: ({ text }) => readTime(text, 'timestamp'),
-  datetime: ({ text }) => readTime(text, 'datetime'),
-  date: ({ text }) => readTime(text, 'date'),
-};
+/** An integer as it is, any other value as a float. @throws NotUnderstood */
+export function toNumber(value: Value): Value {
+  const type = value.type === 'int64' ? 'int64' : 'float64';
+  return { type, sql: as(value, type) };
+}
 
 export const nameOf = ({ type, text }: Value) =>
   text === undefined ? type : `text ${JSON.stringify(text.slice(0, 60))}`;
 
-function isTimeType(type: TargetType): type is 'timestamp' | 'datetime' | 'date' {
-  return type === 'timestamp' || type === 'datetime' || type === 'date';
-}
-
 /** A timestamp, datetime or date in a text. NULL for other texts. */
-function readTime(text: string, type: 'timestamp' | 'datetime' | 'date'): string {
+function readTime(text: string, type: TimeType): string {
   const time = `parseDateTime64BestEffortOrNull(${text}, 6, 'UTC')`;
   return type === 'date' ? `toDate(${time})` : time;
 }
 
 /** The instant that a text stands for. @throws NotUnderstood */
-export function instantOf(text: string, type: 'timestamp' | 'datetime' | 'date'): Value {
+export function instantOf(text: string, type: TimeType): Value {
   const micros = parseInstant(text);
   if (micros === undefined || !/^\s*\d{4}-/.test(text))
     throw reject(
       `has ${JSON.stringify(text.slice(0, 60))}, which is not a ${type}; write 2026-11-20 07:00:00`,
     );
-  return writeInstant(micros, type);
-}
-
-/** A constant. */
-function writeInstant(instant: Micros, type: 'timestamp' | 'datetime' | 'date'): Value {
-  const iso = formatInstant(instant).replace('T', ' ').replace('Z', '');
-  const sql =
-    type === 'date'
-      ? `toDate(${writeValue(iso.slice(0, 10))})`
-      : `toDateTime64(${writeValue(iso)}, 6, 'UTC')`;
-  return { type, sql, instant };
+  const at = formatInstant(micros);
+  const day = `toDate(${writeValue(at.slice(0, 10))})`;
+  return { type, sql: type === 'date' ? day : `toDateTime64(${writeValue(at)}, 6, 'UTC')`, instant: micros };
 }
 
 /**
@@ -236,26 +196,24 @@ function writeInstant(instant: Micros, type: 'timestamp' | 'datetime' | 'date'):
  * @throws NotUnderstood if there is none
  */
 export function unify(values: readonly Value[]): { readonly type: Type; readonly sqls: readonly string[] } {
-  const kinds = [...new Set(values.map((value) => (isJson(value) ? 'json' : value.type)))].filter(
-    (type) => type !== 'null',
+  const types = [...new Set(values.map(({ type }) => type))].filter(
+    (type) => type !== 'null' && type !== 'json' && type !== 'record',
   );
-  const types = kinds.filter((type) => type !== 'json');
-  if (kinds.length === 0) return { type: 'null', sqls: values.map(({ sql }) => sql) };
-  if (types.length === 0) return { type: 'json', sqls: values.map(({ sql }) => sql) };
+  if (types.length === 0)
+    return { type: values.some(isJson) ? 'json' : 'null', sqls: values.map(({ sql }) => sql) };
   const wanted = common(values, types);
   return { type: wanted, sqls: values.map((value) => as(value, wanted)) };
 }
 
-function common(values: readonly Value[], types: readonly Type[]): Exclude<TargetType, 'number'> {
-  if (types.every((type) => NUMBERS.includes(type))) {
-    // JSON is read as a float, beside an integer too.
-    return types.length === 1 && types[0] === 'int64' && !values.some(isJson) ? 'int64' : 'float64';
-  }
-  const time = types.find((type) => TIMES.includes(type));
+function common(values: readonly Value[], types: readonly Type[]): PlainType {
+  const [only, ...more] = types;
+  // JSON is read as a float, beside an integer too.
+  if (types.every((type) => NUMBERS.includes(type)))
+    return only === 'int64' && more.length === 0 && !values.some(isJson) ? 'int64' : 'float64';
+  const time = TIMES.find((type) => types.includes(type));
   const others = values.filter(({ type, text }) => type !== time && text === undefined && type !== 'null');
-  if (time !== undefined && others.every(isJson)) return time as 'timestamp'; // TIMES has no others that are not in Wanted
-  const [only] = types;
-  if (types.length === 1 && (only === 'string' || only === 'bool')) return only;
+  if (time !== undefined && others.every(isJson)) return time;
+  if (more.length === 0 && (only === 'string' || only === 'bool')) return only;
   throw reject(`has a ${types.join(' and a ')} where one type belongs; cast one of them`);
 }
 

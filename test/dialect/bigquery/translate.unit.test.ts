@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import type { DialectName } from '../../../src/definitions/endpoint.ts';
 import { FUNCTIONS } from '../../../src/dialect/bigquery/call.ts';
 import { translateBigQuery } from '../../../src/dialect/bigquery/translate.ts';
 import { NOW, translate, VIEWS } from './views.ts';
@@ -65,7 +66,7 @@ test('the page lists every function', async () => {
 });
 
 test('reads the column of untyped values in the place of the metadata, unless another path is used', () => {
-  const ask = (sql: string) => translateBigQuery(sql, { views: UNTYPED, now: NOW }).sql;
+  const ask = (sql: string) => translateBigQuery(sql, { views: UNTYPED, now: NOW, dialect: 'bigquery' }).sql;
   const FROM = 'from edge_logs cross join unnest(metadata) as m cross join unnest(m.response) as response';
   expect(ask(`select id ${FROM} where response.status_code = 500`)).not.toMatch(/\bmetadata\b/);
   expect(ask(`select id, response.status_code ${FROM} group by id, status_code`)).not.toMatch(/\bmetadata\b/);
@@ -94,11 +95,11 @@ test('takes place 0 of a text for the first', () => {
 });
 
 test('reads three quotes as BigQuery does, or two as one', () => {
-  const first = (sql: string, quotes: 'bigquery' | 'doubled') =>
-    /SELECT ('.*') AS c0/s.exec(translateBigQuery(sql, { views: VIEWS, now: NOW, quotes }).sql)?.[1];
+  const first = (sql: string, dialect: DialectName) =>
+    /SELECT ('.*') AS c0/s.exec(translateBigQuery(sql, { views: VIEWS, now: NOW, dialect }).sql)?.[1];
   expect(first("select '''COMMIT''' as a", 'bigquery')).toBe("'COMMIT'");
-  expect(first("select '''COMMIT''' as a", 'doubled')).toBe(String.raw`'\'COMMIT\''`);
-  expect(first("select 'it''s' as a", 'doubled')).toBe(String.raw`'it\'s'`);
-  expect(first("select r'''it's''' as a", 'doubled')).toBe(String.raw`'it\'s'`);
+  expect(first("select '''COMMIT''' as a", 'studio')).toBe(String.raw`'\'COMMIT\''`);
+  expect(first("select 'it''s' as a", 'studio')).toBe(String.raw`'it\'s'`);
+  expect(first("select r'''it's''' as a", 'studio')).toBe(String.raw`'it\'s'`);
   expect(() => first("select 'it''s' as a", 'bigquery')).toThrow('has the text "s" where the end belongs');
 });

@@ -1,7 +1,8 @@
-import type { DialectColumn, DialectView } from '../../../src/dialect/bigquery/relation.ts';
+import type { PathColumn } from '../../../src/definitions/endpoint.ts';
+import type { DialectView } from '../../../src/dialect/bigquery/relation.ts';
 import { translateBigQuery } from '../../../src/dialect/bigquery/translate.ts';
 
-const column = (name: string, type: DialectColumn['type'], path: string): DialectColumn => ({
+const column = (name: string, type: PathColumn['type'], path: string): PathColumn => ({
   name,
   type,
   path: ['metadata', ...path.split('.')],
@@ -25,4 +26,5 @@ export const VIEWS: ReadonlyMap<string, DialectView> = new Map([
 
 export const NOW = '2026-11-22 12:00:00.000000';
 
-export const translate = (sql: string) => translateBigQuery(sql, { views: VIEWS, now: NOW });
+export const translate = (sql: string) =>
+  translateBigQuery(sql, { views: VIEWS, now: NOW, dialect: 'bigquery' });

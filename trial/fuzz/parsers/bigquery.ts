@@ -15,7 +15,7 @@ const views = new Map(
 /** Whether a text is understood. @throws other errors than a rejection */
 function isAccepted(sql: string): boolean {
   try {
-    translateBigQuery(sql, { views, now: NOW, quotes: 'doubled' });
+    translateBigQuery(sql, { views, now: NOW, dialect: 'studio' });
     return true;
   } catch (error) {
     if (error instanceof TailraceError && error.code === 'invalid_parameter') return false;

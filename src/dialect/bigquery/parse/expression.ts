@@ -1,4 +1,4 @@
-import { type Grammar, parseField, parseList } from './token.ts';
+import type { Grammar } from './token.ts';
 import type { Expression, Form, Operand } from './tree.ts';
 
 /**
@@ -19,48 +19,45 @@ function parseChain(tokens: Grammar, operator: 'AND' | 'OR'): Expression {
 
 function parseNot(tokens: Grammar): Expression {
   const start = tokens.start();
-  if (tokens.takeWords('NOT'))
-    return { kind: 'unary', operator: 'NOT', operand: tokens.nest(() => parseNot(tokens)), start };
-  const value = parseSum(tokens);
-  return parseRight(value, tokens) ?? value;
+  if (!tokens.takeWords('NOT')) return parseComparison(tokens);
+  return { kind: 'unary', operator: 'NOT', operand: tokens.nest(() => parseNot(tokens)), start };
 }
 
 const SIGNS: readonly Form<'comparison'>['operator'][] = ['=', '!=', '<>', '<=', '>=', '<', '>'];
-
-/** What a value is compared with; `undefined` if it is not. */
-function parseRight(value: Expression, tokens: Grammar): Expression | undefined {
-  const { start } = value;
-  const sign = SIGNS.find((one) => tokens.takeSign(one));
-  if (sign !== undefined)
-    return { kind: 'comparison', operator: sign, left: value, right: parseSum(tokens), start };
-  if (tokens.takeWords('IS')) return parseIs(value, tokens);
-  const isNot = /^(?:LIKE|IN|BETWEEN)$/.test(tokens.word(1)) && tokens.takeWords('NOT');
-  const compared = parseWordOperator(value, tokens);
-  return compared && isNot ? { kind: 'unary', operator: 'NOT', operand: compared, start } : compared;
-}
-
-function parseWordOperator(value: Expression, tokens: Grammar): Expression | undefined {
-  const { start } = value;
-  if (tokens.takeWords('LIKE'))
-    return { kind: 'comparison', operator: 'LIKE', left: value, right: parseSum(tokens), start };
-  if (tokens.takeWords('BETWEEN')) {
-    const low = parseSum(tokens);
-    tokens.expectWord('AND');
-    return { kind: 'between', value, low, high: parseSum(tokens), start };
-  }
-  if (!tokens.takeWords('IN')) return undefined;
-  tokens.expectSign('(', 'a list in brackets');
-  const members = tokens.isQuery() ? tokens.nest(tokens.query) : parseList(tokens);
-  tokens.expectSign(')', 'the closing bracket of the list');
-  return { kind: 'in', value, members, start };
-}
-
 const TRUTHS = { NULL: 'null', TRUE: true, FALSE: false } as const;
 
-function parseIs(value: Expression, tokens: Grammar): Expression {
-  const isNot = tokens.takeWords('NOT');
+/** Parses a value, and what it is compared with if it is. */
+function parseComparison(tokens: Grammar): Expression {
+  const value = parseSum(tokens);
+  const sign = SIGNS.find((one) => tokens.takeSign(one));
+  if (sign !== undefined) return compare(sign, value, parseSum(tokens));
+  const isIs = tokens.takeWords('IS');
+  const isNot = (isIs || /^(?:LIKE|IN|BETWEEN)$/.test(tokens.word(1))) && tokens.takeWords('NOT');
+  const operand = isIs ? parseTruth(value, tokens) : parseWordOperator(value, tokens);
+  return isNot ? { kind: 'unary', operator: 'NOT', operand, start: value.start } : operand;
+}
+
+function compare(operator: Form<'comparison'>['operator'], left: Expression, right: Expression): Expression {
+  return { kind: 'comparison', operator, left, right, start: left.start };
+}
+
+function parseWordOperator(value: Expression, tokens: Grammar): Expression {
+  const { start } = value;
+  if (tokens.takeWords('LIKE')) return compare('LIKE', value, parseSum(tokens));
+  if (tokens.takeWords('BETWEEN')) {
+    const low = compare('>=', value, parseSum(tokens));
+    tokens.expectWord('AND');
+    return { kind: 'chain', operator: 'AND', operands: [low, compare('<=', value, parseSum(tokens))], start };
+  }
+  if (!tokens.takeWords('IN')) return value;
+  tokens.expectSign('(', 'a list in brackets');
+  const members = tokens.isQuery() ? tokens.nest(tokens.query) : tokens.list(tokens.expression);
+  return tokens.close({ kind: 'in', value, members, start }, 'the closing bracket of the list');
+}
+
+function parseTruth(value: Expression, tokens: Grammar): Expression {
   for (const [word, what] of Object.entries(TRUTHS))
-    if (tokens.takeWords(word)) return { kind: 'is', value, what, isNot, start: value.start };
+    if (tokens.takeWords(word)) return { kind: 'is', value, what, start: value.start };
   throw tokens.unexpected('NULL, TRUE or FALSE');
 }
 
@@ -122,8 +119,7 @@ function parseOperand(tokens: Grammar): Expression {
 function parseMember(list: Expression, tokens: Grammar): Expression {
   if (!tokens.takeWords('OFFSET')) throw tokens.unexpected('OFFSET(…)');
   tokens.expectSign('(');
-  const index = tokens.expression();
-  tokens.expectSign(')');
+  const index = tokens.close(tokens.expression());
   tokens.expectSign(']');
   return { kind: 'member', list, index, start: list.start };
 }
@@ -133,30 +129,22 @@ function parsePrimary(tokens: Grammar): Expression {
   const token = tokens.peek();
   if (token?.kind === 'text') return { kind: 'text', value: tokens.take('a value').value, start };
   if (token?.kind === 'number') return { kind: 'number', digits: tokens.take('a value').value, start };
-  if (tokens.takeSign('(')) return parseBrackets(tokens, start);
-  return WORDS.get(tokens.word())?.(tokens, start) ?? parseNamed(tokens, start);
-}
-
-/** An expression or a SELECT in brackets. */
-function parseBrackets(tokens: Grammar, start: number): Expression {
+  if (!tokens.takeSign('(')) return WORDS.get(tokens.word())?.(tokens, start) ?? parseNamed(tokens, start);
   const inner: Expression = tokens.isQuery()
     ? { kind: 'subquery', query: tokens.nest(tokens.query), start }
     : tokens.expression();
-  tokens.expectSign(')', 'an operator or a closing bracket');
-  return inner;
+  return tokens.close(inner, 'an operator or a closing bracket');
 }
 
 /** @returns `undefined` for a name or a call of this word */
 type Parse = (tokens: Grammar, start: number) => Expression | undefined;
 
 /** A literal such as TIMESTAMP '2026-11-20'. */
-const parseTime =
-  (type: 'timestamp' | 'datetime' | 'date'): Parse =>
-  (tokens, start) => {
-    if (tokens.peek(1)?.kind !== 'text') return undefined;
-    tokens.take('a type');
-    return { kind: 'time', type, text: tokens.take('a string').value, start };
-  };
+const parseTime: Parse = (tokens, start) => {
+  if (tokens.peek(1)?.kind !== 'text') return undefined;
+  const type = tokens.take('a type').value.toLowerCase();
+  return { kind: 'cast', value: parsePrimary(tokens), type, isSafe: false, start };
+};
 
 const parseConstant =
   (value: boolean | null): Parse =>
@@ -165,24 +153,14 @@ const parseConstant =
     return value === null ? { kind: 'null', start } : { kind: 'bool', value, start };
   };
 
-/** These are functions with or without brackets. */
-const parseClock: Parse = (tokens, start) => {
-  if (tokens.isSign('(', 1)) return undefined;
-  const name = tokens.take('a value').value.toLowerCase();
-  return { kind: 'call', name, args: [], isOfRows: false, isDistinct: false, isOver: false, start };
-};
-
 /** What begins with a word that is not only a name. */
 const WORDS: ReadonlyMap<string, Parse> = new Map<string, Parse>([
   ['NULL', parseConstant(null)],
   ['TRUE', parseConstant(true)],
   ['FALSE', parseConstant(false)],
-  ['TIMESTAMP', parseTime('timestamp')],
-  ['DATETIME', parseTime('datetime')],
-  ['DATE', parseTime('date')],
-  ['CURRENT_TIMESTAMP', parseClock],
-  ['CURRENT_DATETIME', parseClock],
-  ['CURRENT_DATE', parseClock],
+  ['TIMESTAMP', parseTime],
+  ['DATETIME', parseTime],
+  ['DATE', parseTime],
   ['CASE', parseCase],
   ['CAST', parseCast],
   ['SAFE_CAST', parseCast],
@@ -192,10 +170,12 @@ const WORDS: ReadonlyMap<string, Parse> = new Map<string, Parse>([
 
 /** A path of names, or a call. */
 function parseNamed(tokens: Grammar, start: number): Expression {
+  // These are functions with or without brackets.
+  if (/^CURRENT_(?:TIMESTAMP|DATETIME|DATE)$/.test(tokens.word()) && !tokens.isSign('(', 1))
+    return { kind: 'call', name: tokens.take('a value').value.toLowerCase(), args: [], start };
   const isCall = tokens.isSign('(', 1) && /^(?:IF|LEFT|RIGHT)$/.test(tokens.word());
   if (!isCall && !tokens.isName()) throw tokens.unexpected('a value');
-  const names = [tokens.take('a name').value];
-  while (tokens.takeSign('.')) names.push(parseField(tokens));
+  const names = tokens.path();
   return tokens.takeSign('(')
     ? parseCall(names.join('.').toLowerCase(), start, tokens)
     : { kind: 'name', names, start };
@@ -205,7 +185,7 @@ function parseNamed(tokens: Grammar, start: number): Expression {
 function parseCall(name: string, start: number, tokens: Grammar): Expression {
   const isDistinct = tokens.takeWords('DISTINCT');
   const isOfRows = !isDistinct && tokens.takeSign('*');
-  const args = isOfRows || tokens.isSign(')') ? [] : parseList(tokens);
+  const args = isOfRows || tokens.isSign(')') ? [] : tokens.list(tokens.expression);
   tokens.expectSign(')', `a comma or the closing bracket of ${name}`);
   const isOver = tokens.takeWords('OVER');
   if (isOver) {
@@ -238,8 +218,7 @@ function parseCast(tokens: Grammar, start: number): Expression {
   const value = tokens.expression();
   tokens.expectWord('AS');
   const type = tokens.take('a type').value.toLowerCase();
-  tokens.expectSign(')', 'the closing bracket of CAST');
-  return { kind: 'cast', value, type, isSafe, start };
+  return tokens.close({ kind: 'cast', value, type, isSafe, start }, 'the closing bracket of CAST');
 }
 
 /** Parses EXTRACT. */
@@ -248,8 +227,7 @@ function parseExtract(tokens: Grammar, start: number): Expression {
   tokens.expectSign('(');
   const part = parsePart(tokens);
   tokens.expectWord('FROM');
-  const from = tokens.expression();
-  tokens.expectSign(')', 'the closing bracket of EXTRACT');
+  const from = tokens.close(tokens.expression(), 'the closing bracket of EXTRACT');
   return { kind: 'extract', part, from, start };
 }
 
@@ -264,7 +242,6 @@ function parseInterval(tokens: Grammar, start: number): Expression {
 function parsePart(tokens: Grammar): string {
   const part = tokens.takeWord('a part of a time, such as HOUR,').toLowerCase();
   if (part !== 'week' || !tokens.takeSign('(')) return part;
-  const day = tokens.take('a day').value.toLowerCase();
-  tokens.expectSign(')');
+  const day = tokens.close(tokens.take('a day').value.toLowerCase());
   return day === 'monday' ? 'isoweek' : `week(${day})`;
 }

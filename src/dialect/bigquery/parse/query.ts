@@ -1,13 +1,6 @@
+import type { DialectName } from '../../../definitions/endpoint.ts';
 import { parseExpression } from './expression.ts';
-import {
-  type BigQueryToken,
-  createTokenStream,
-  type Grammar,
-  parseField,
-  parseList,
-  type Quotes,
-  readTokens,
-} from './token.ts';
+import { createTokenStream, type Grammar, readTokens } from './token.ts';
 import {
   type FromItem,
   type ItemTree,
@@ -26,20 +19,17 @@ import {
  *
  * @throws NotUnderstood
  */
-export function parse(sql: string, quotes: Quotes): QueryTree {
+export function parse(sql: string, dialect: DialectName): QueryTree {
+  const read = readTokens(sql, dialect);
+  const end = read.findLastIndex(({ kind, value }) => kind !== 'sign' || value !== ';') + 1;
   const tokens: Grammar = {
-    ...createTokenStream(sql, withoutEnd(readTokens(sql, quotes))),
+    ...createTokenStream(sql, read.slice(0, end)),
     query: () => parseQuery(tokens),
     expression: () => parseExpression(tokens),
   };
   const root = parseQuery(tokens);
   if (tokens.peek() !== undefined) throw tokens.unexpected('the end');
   return root;
-}
-
-/** Removes semicolons at the end. */
-function withoutEnd(tokens: readonly BigQueryToken[]): readonly BigQueryToken[] {
-  return tokens.slice(0, tokens.findLastIndex(({ kind, value }) => kind !== 'sign' || value !== ';') + 1);
 }
 
 /** Parses a query, up to its end or the bracket around it. */
@@ -53,13 +43,10 @@ function parseQuery(tokens: Grammar): QueryTree {
 
 function parseWith(tokens: Grammar): readonly WithMember[] {
   if (!tokens.takeWords('WITH')) return [];
-  const members: WithMember[] = [];
-  do {
-    const member = parseWithMember(tokens);
-    if (members.some(({ name }) => name.toLowerCase() === member.name.toLowerCase()))
+  const members = tokens.list(() => parseWithMember(tokens));
+  for (const [i, member] of members.entries())
+    if (members.findIndex(({ name }) => name.toLowerCase() === member.name.toLowerCase()) < i)
       throw reject(`has two members ${member.name} of WITH; give each its own name`, member);
-    members.push(member);
-  } while (tokens.takeSign(','));
   return members;
 }
 
@@ -69,16 +56,12 @@ function parseWithMember(tokens: Grammar): WithMember {
   const name = tokens.take('a name').value;
   tokens.expectWord('AS');
   tokens.expectSign('(', `the SELECT of ${name} in brackets`);
-  const query = tokens.nest(tokens.query);
-  tokens.expectSign(')', `the closing bracket of ${name}`);
-  return { name, query, start };
+  return { name, query: tokens.close(tokens.nest(tokens.query), `the closing bracket of ${name}`), start };
 }
 
 function parseArm(tokens: Grammar): SelectTree | QueryTree {
   if (!tokens.takeSign('(')) return parseSelect(tokens);
-  const query = tokens.nest(tokens.query);
-  tokens.expectSign(')', 'the closing bracket of the SELECT');
-  return query;
+  return tokens.close(tokens.nest(tokens.query), 'the closing bracket of the SELECT');
 }
 
 function parseSelect(tokens: Grammar): SelectTree {
@@ -89,7 +72,7 @@ function parseSelect(tokens: Grammar): SelectTree {
   const items = parseItems(tokens);
   const from = tokens.takeWords('FROM') ? parseFrom(tokens) : [];
   const where = tokens.takeWords('WHERE') ? tokens.expression() : undefined;
-  const groupBy = tokens.takeWords('GROUP', 'BY') ? parseList(tokens) : [];
+  const groupBy = tokens.takeWords('GROUP', 'BY') ? tokens.list(tokens.expression) : [];
   const having = tokens.takeWords('HAVING') ? tokens.expression() : undefined;
   return { kind: 'select', isDistinct, items, from, where, groupBy, having, start };
 }
@@ -121,11 +104,7 @@ function parseStar(relation: string | undefined, start: number, tokens: Grammar)
 }
 
 function parseTail(tokens: Grammar): Tail {
-  const orderBy: OrderTerm[] = [];
-  if (tokens.takeWords('ORDER', 'BY')) {
-    do orderBy.push(parseOrderTerm(tokens));
-    while (tokens.takeSign(','));
-  }
+  const orderBy = tokens.takeWords('ORDER', 'BY') ? tokens.list(() => parseOrderTerm(tokens)) : [];
   const limit = tokens.takeWords('LIMIT')
     ? { rows: parseCount(tokens), offset: tokens.takeWords('OFFSET') ? parseCount(tokens) : undefined }
     : undefined;
@@ -136,9 +115,8 @@ function parseOrderTerm(tokens: Grammar): OrderTerm {
   const expression = tokens.expression();
   const isDescending = tokens.takeWords('DESC');
   if (!isDescending) tokens.takeWords('ASC');
-  if (tokens.takeWords('NULLS', 'FIRST')) return { expression, isDescending, nulls: 'FIRST' };
-  if (tokens.takeWords('NULLS', 'LAST')) return { expression, isDescending, nulls: 'LAST' };
-  return { expression, isDescending, nulls: undefined };
+  const nulls = (['FIRST', 'LAST'] as const).find((one) => tokens.takeWords('NULLS', one));
+  return { expression, isDescending, nulls };
 }
 
 /** Digits, without zeros before them. */
@@ -151,11 +129,8 @@ function parseCount(tokens: Grammar): string {
 /** Parses what stands after FROM. */
 function parseFrom(tokens: Grammar): readonly FromItem[] {
   const items = [parseFromItem(undefined, tokens)];
-  for (;;) {
-    const join = parseJoin(tokens);
-    if (join === undefined) break;
+  for (let join = parseJoin(tokens); join !== undefined; join = parseJoin(tokens))
     items.push(parseFromItem(join, tokens));
-  }
   return items;
 }
 
@@ -178,19 +153,18 @@ function parseFromItem(join: Join | undefined, tokens: Grammar): FromItem {
 
 function parseRead(tokens: Grammar): FromItem['read'] {
   if (tokens.takeSign('(')) {
-    const query = tokens.nest(tokens.query);
-    tokens.expectSign(')', 'the closing bracket of the SELECT');
+    const query = tokens.close(tokens.nest(tokens.query), 'the closing bracket of the SELECT');
     return { kind: 'subquery', query };
   }
+  const start = tokens.start();
   if (tokens.takeWords('UNNEST')) {
     tokens.expectSign('(');
-    const list = tokens.expression();
-    tokens.expectSign(')', 'the closing bracket of UNNEST');
-    return { kind: 'unnest', list };
+    const list = tokens.close(tokens.expression(), 'the closing bracket of UNNEST');
+    if (list.kind === 'name') return { kind: 'unnest', names: list.names };
+    throw reject('has UNNEST of something else than a path of the metadata', { start });
   }
   if (!tokens.isName()) throw tokens.unexpected('a table');
-  const names = [tokens.take('a table').value];
-  while (tokens.takeSign('.')) names.push(parseField(tokens));
+  const names = tokens.path();
   if (tokens.isSign('('))
     throw reject(`has the function ${names.join('.')} where a table belongs`, { start: tokens.start() });
   return { kind: 'path', names };
@@ -198,14 +172,12 @@ function parseRead(tokens: Grammar): FromItem['read'] {
 
 /** Names of columns between commas, in brackets. @param clause before them, for messages */
 function parseNames(clause: string, tokens: Grammar): readonly string[] {
-  const names: string[] = [];
   tokens.expectSign('(');
-  do {
+  const names = tokens.list(() => {
     if (!tokens.isName()) throw tokens.unexpected('a column');
-    names.push(tokens.take('a column').value);
-  } while (tokens.takeSign(','));
-  tokens.expectSign(')', `a comma or the closing bracket of ${clause}`);
-  return names;
+    return tokens.take('a column').value;
+  });
+  return tokens.close(names, `a comma or the closing bracket of ${clause}`);
 }
 
 const ALIAS = /^[A-Za-z_]\w{0,127}$/;

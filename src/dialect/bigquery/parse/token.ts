@@ -1,3 +1,4 @@
+import type { DialectName } from '../../../definitions/endpoint.ts';
 import { type Expression, type QueryTree, reject, shorten } from './tree.ts';
 
 /** A token of BigQuery's SQL. `name` is an identifier in backticks. */
@@ -9,16 +10,12 @@ export interface BigQueryToken {
   readonly start: number;
 }
 
-/**
- * How a text in single quotes is read. `doubled`: two quotes in it are one, as Supabase Studio writes them, and it may
- * have several lines. `bigquery`: three quotes begin a text that ends with three.
- */
-export type Quotes = 'bigquery' | 'doubled';
-
 /** Bounds of a caller's text. A text at the bounds is parsed in a few milliseconds. */
 const BYTES_MAX = 64 * 1024;
 const TOKENS_MAX = 2_000;
 
+// Supabase Studio writes a quote as two, and texts in several lines. For other callers three quotes begin a text that
+// ends with three.
 const DOUBLED = /(?<doubled>'(?:[^'\\]|\\[\s\S]|'')*')/;
 
 // No part can match the same characters in two ways: a text is read in a time in proportion to its length.
@@ -37,9 +34,9 @@ const PARTS = [
   /(?<sign>::|<>|!=|<=|>=|\|\||[()[\],.;+*%=<>-]|\/(?!\*))/,
 ];
 
-const TOKEN: Readonly<Record<Quotes, RegExp>> = {
+const TOKEN: Readonly<Record<DialectName, RegExp>> = {
   bigquery: new RegExp(joinSources(PARTS), 'y'),
-  doubled: new RegExp(joinSources([DOUBLED, ...PARTS]), 'y'),
+  studio: new RegExp(joinSources([DOUBLED, ...PARTS]), 'y'),
 };
 
 function joinSources(choices: readonly RegExp[]): string {
@@ -51,10 +48,10 @@ function joinSources(choices: readonly RegExp[]): string {
  *
  * @throws NotUnderstood for a text beyond the bounds
  */
-export function readTokens(sql: string, quotes: Quotes): readonly BigQueryToken[] {
+export function readTokens(sql: string, dialect: DialectName): readonly BigQueryToken[] {
   if (Buffer.byteLength(sql) > BYTES_MAX) throw reject(`must be at most ${BYTES_MAX} bytes long`);
   const tokens: BigQueryToken[] = [];
-  const pattern = new RegExp(TOKEN[quotes]);
+  const pattern = new RegExp(TOKEN[dialect]);
   while (pattern.lastIndex < sql.length) {
     const start = pattern.lastIndex;
     const groups = pattern.exec(sql)?.groups;
@@ -74,12 +71,12 @@ function rejectUnknown(sql: string, start: number) {
   return reject(`has ${JSON.stringify(sql.slice(start, start + 20))}, which is not understood`, { start });
 }
 
+/** @returns `undefined` for white space and comments */
 function readToken(
   groups: Readonly<Record<string, string | undefined>>,
   start: number,
 ): BigQueryToken | undefined {
-  const { space, doubled, prefix = '', quoted, name, number, word, sign } = groups;
-  if (space !== undefined) return undefined;
+  const { doubled, prefix = '', quoted, name } = groups;
   if (doubled !== undefined)
     return { kind: 'text', value: readEscapes(doubled.slice(1, -1).replaceAll("''", "'"), start), start };
   if (quoted !== undefined) {
@@ -88,14 +85,13 @@ function readToken(
     const inner = quoted.slice(quotes, -quotes).replaceAll('\r\n', '\n');
     return { kind: 'text', value: prefix === '' ? readEscapes(inner, start) : inner, start };
   }
-  if (name !== undefined) {
-    if (/\p{Cc}/u.test(name)) throw reject('has a name with a control character', { start });
-    return { kind: 'name', value: name, start };
+  if (name !== undefined && /\p{Cc}/u.test(name))
+    throw reject('has a name with a control character', { start });
+  for (const kind of ['name', 'number', 'word', 'sign'] as const) {
+    const value = groups[kind];
+    if (value !== undefined) return { kind, value, start };
   }
-  if (number !== undefined) return { kind: 'number', value: number, start };
-  return word !== undefined
-    ? { kind: 'word', value: word, start }
-    : { kind: 'sign', value: sign ?? '', start };
+  return undefined;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -182,10 +178,9 @@ export function createTokenStream(sql: string, tokens: readonly BigQueryToken[])
       return token?.kind === 'sign' && token.value === sign;
     },
     /** Whether the next token can be a name: one in backticks, or a word that is not reserved. */
-    isName(ahead = 0): boolean {
-      const token = peek(ahead);
-      if (token?.kind === 'word') return !RESERVED.has(stream.word(ahead));
-      return token?.kind === 'name';
+    isName(): boolean {
+      const kind = peek()?.kind;
+      return kind === 'name' || (kind === 'word' && !RESERVED.has(stream.word()));
     },
     /** Whether the next token can be an alias without AS. */
     isAlias: (): boolean => stream.isName() && !NOT_ALIAS.has(stream.word()),
@@ -217,6 +212,26 @@ export function createTokenStream(sql: string, tokens: readonly BigQueryToken[])
     },
     expectSign(sign: string, belongs = `"${sign}"`): void {
       if (!stream.takeSign(sign)) throw stream.unexpected(belongs);
+    },
+    /** Reads the bracket after what has been parsed, and returns that. */
+    close<T>(parsed: T, belongs?: string): T {
+      stream.expectSign(')', belongs);
+      return parsed;
+    },
+    /** Names between dots. After a dot every word is one. */
+    path(): readonly string[] {
+      const names = [stream.take('a name').value];
+      while (stream.takeSign('.')) {
+        if (!/^(?:word|name)$/.test(peek()?.kind ?? '')) throw stream.unexpected('a name');
+        names.push(stream.take('a name').value);
+      }
+      return names;
+    },
+    /** What is between commas. */
+    list<T>(parse: () => T): readonly T[] {
+      const list = [parse()];
+      while (stream.takeSign(',')) list.push(parse());
+      return list;
     },
     expectWord(word: string): void {
       if (!stream.takeWords(word)) throw stream.unexpected(word);
@@ -262,18 +277,4 @@ function describe(token: BigQueryToken | undefined, belongs: string): string {
   const shown = isKeyword ? word : JSON.stringify(shorten(value));
   const instead = kind !== 'text' && Object.hasOwn(INSTEAD, word) ? `; ${INSTEAD[word]}` : '';
   return `has ${kind === 'text' ? 'the text ' : ''}${shown} where ${belongs} belongs${instead}`;
-}
-
-/** Expressions between commas. */
-export function parseList(tokens: Grammar): readonly Expression[] {
-  const list = [tokens.expression()];
-  while (tokens.takeSign(',')) list.push(tokens.expression());
-  return list;
-}
-
-/** After a dot every word is a name. */
-export function parseField(tokens: Grammar): string {
-  const kind = tokens.peek()?.kind;
-  if (kind !== 'word' && kind !== 'name') throw tokens.unexpected('a name');
-  return tokens.take('a name').value;
 }

@@ -66,10 +66,9 @@ export interface FromItem extends Placed {
   readonly using: readonly string[];
 }
 
-/** `path` is a table, or a record of another relation, such as `t.metadata`. */
+/** `path` is a table, or a record of another relation, such as `t.metadata`; `unnest` a path in UNNEST. */
 type FromRead =
-  | { readonly kind: 'path'; readonly names: readonly string[] }
-  | { readonly kind: 'unnest'; readonly list: Expression }
+  | { readonly kind: 'path' | 'unnest'; readonly names: readonly string[] }
   | { readonly kind: 'subquery'; readonly query: QueryTree };
 
 /** An expression of BigQuery's SQL. */
@@ -80,7 +79,6 @@ type ExpressionForm =
   | { readonly kind: 'number'; readonly digits: string }
   | { readonly kind: 'bool'; readonly value: boolean }
   | { readonly kind: 'null' }
-  | { readonly kind: 'time'; readonly type: 'timestamp' | 'datetime' | 'date'; readonly text: string }
   | { readonly kind: 'interval'; readonly count: Expression; readonly part: string }
   /** `names`: its parts between dots. */
   | { readonly kind: 'name'; readonly names: readonly string[] }
@@ -95,19 +93,8 @@ type ExpressionForm =
       readonly left: Expression;
       readonly right: Expression;
     }
-  | {
-      readonly kind: 'between';
-      readonly value: Expression;
-      readonly low: Expression;
-      readonly high: Expression;
-    }
   | { readonly kind: 'in'; readonly value: Expression; readonly members: readonly Expression[] | QueryTree }
-  | {
-      readonly kind: 'is';
-      readonly value: Expression;
-      readonly what: 'null' | boolean;
-      readonly isNot: boolean;
-    }
+  | { readonly kind: 'is'; readonly value: Expression; readonly what: 'null' | boolean }
   | {
       readonly kind: 'case';
       readonly subject: Expression | undefined;
@@ -135,10 +122,10 @@ interface CallForm {
   readonly name: string;
   readonly args: readonly Expression[];
   /** Whether its argument is `*`. */
-  readonly isOfRows: boolean;
-  readonly isDistinct: boolean;
+  readonly isOfRows?: boolean;
+  readonly isDistinct?: boolean;
   /** Whether OVER () stands after it. */
-  readonly isOver: boolean;
+  readonly isOver?: boolean;
 }
 
 /** Says what is not understood in a caller's SELECT, and what would be. */
