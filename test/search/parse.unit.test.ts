@@ -128,6 +128,7 @@ describe('refuses, with the place and what would be right', () => {
     [`b ${'é'.repeat(513)}`, 2, 'more than 512 characters, not all of them ASCII'],
     ['a*'.repeat(129), 0, 'more than 128 terms'],
     [`b x:${'*a'.repeat(128)}`, 4, 'texts between *'],
+    [`${'a.'.repeat(31)}b:1 `.repeat(17), 16 * 66, 'each 4 names of a field are one'],
   ])('%j', (text, position, message) => {
     const error = catchError(() => parse(text));
     expect(error.errors).toEqual([{ parameter: 'q', position, message: expect.stringContaining(message) }]);
@@ -138,6 +139,12 @@ describe('refuses, with the place and what would be right', () => {
 test('neighbouring * are one, and those at the ends of a text add no term', () => {
   expect(bare(parse(`a${'*'.repeat(4_000)}b`))).toEqual({ kind: 'text', value: ['a', 'b'] });
   expect(() => parse('*a* '.repeat(128))).not.toThrow();
+});
+
+test('a field of up to four names adds no term', () => {
+  expect(() => parse('a.b.c.d:1 '.repeat(128))).not.toThrow();
+  expect(() => parse('a.b.c.d.e:1 '.repeat(64))).not.toThrow();
+  expect(() => parse('a.b.c.d.e:1 '.repeat(65))).toThrow('more than 128 terms');
 });
 
 test('reads each character a bounded number of times', () => {
