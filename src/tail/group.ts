@@ -1,4 +1,3 @@
-import type { Pages } from '../definitions/pages.ts';
 import { isManaged } from '../definitions/source.ts';
 import type { WriteMarks, WriteVersion } from '../engine/write-marks.ts';
 import { MICROS_PER_MS, type Micros } from '../lib/instant.ts';
@@ -13,9 +12,9 @@ import {
   createNews,
   getPages,
   type PageOptions,
+  type ReadBackOptions,
   type RowsRead,
   readBack,
-  readFirst,
   type TailRow,
   timeOf,
 } from './read-back.ts';
@@ -57,13 +56,11 @@ const UNSEEN_TICKS = 2;
  */
 export function createGroup(parts: GroupParts, followed: Followed, nextLane: () => string) {
   const { run, writes, cursors, now } = parts;
-  const { question } = followed;
+  const { question, window } = followed;
   const pages = getPages(question);
   const cursorOf = cursors.createWriter(question.endpoint, question.values);
   const closing = new AbortController();
-  const turn = () => ({ signal: closing.signal, lane: nextLane() });
   const joins: ((lane: string) => void)[] = [];
-  const onJoin = (listener: (lane: string) => void) => void joins.push(listener);
   const seesEveryWrite = parts.seesEveryWrite && pages.sources.every(isManaged);
   let version: WriteVersion = -1;
   let ticks = 0;
@@ -74,13 +71,27 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
   const marks = createMarks(pages, now);
   const isNewer = (a: Position, b: Position) => comparePositions(pages, a, b) < 0;
 
-  function take(next: Read): void {
-    mark = marks.later(mark, next.rows);
-    reading = cutToPage(next, pages);
+  /** Reads the rows of the window before the present. @throws the failure of the query */
+  async function readNewest(options: Pick<ReadBackOptions, 'isEnough' | 'onJoin'>): Promise<Read> {
+    const { version: before } = writes;
+    const from = window === undefined ? undefined : now() * MICROS_PER_MS - window;
+    const asked = from === undefined ? question : since(question, from);
+    const read = await readBack(run, asked, { signal: closing.signal, lane: nextLane(), ...options });
+    version = before;
+    // Before all rows of earlier instants.
+    const start = from === undefined ? undefined : pages.by.map((_, i) => (i === 0 ? String(from) : ''));
+    return { ...read, start };
   }
 
-  /** @param from the cursor of the event before */
-  function encode(rows: readonly TailRow[], from: Position | undefined): Encoded {
+  function take(next: Read): void {
+    const { size } = pages;
+    mark = marks.later(mark, next.rows);
+    // Rows beyond the first page are dropped: those of a burst would stay in memory until rows are stored again.
+    reading = next.rows.length <= size ? next : { ...next, rows: next.rows.slice(0, size), end: 'met' };
+  }
+
+  /** Returns the events of rows, and the cursor of the last one. @param from the cursor of the event before */
+  function encode(rows: readonly TailRow[], from: Position | undefined) {
     let cursor = from;
     const pieces = rows.flatMap(({ position, row }) => {
       cursor = marks.advance(cursor, position);
@@ -100,9 +111,7 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
     encode,
     /** Reads the newest rows, which are not sent. @throws the failure of the query */
     async start(): Promise<void> {
-      const { version: before } = writes;
-      take(await readNewest(followed, now(), (asked) => readFirst(run, asked, { ...turn(), onJoin })));
-      version = before;
+      take(await readNewest({ isEnough: () => true, onJoin: (listener) => void joins.push(listener) }));
     },
     /** Adds a lane in which `start` may wait, so that no key waits for the turn of the first one. */
     join(lane: string): void {
@@ -111,13 +120,11 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
     /** Returns the rows since the last tick; `undefined` if nothing was written. @throws the failure of the query */
     async tick(): Promise<News> {
       if (!hasChanged()) return undefined;
-      const { version: before } = writes;
       const floor = floorOf(reading);
       const isAbove = ({ position }: TailRow) => floor === undefined || isNewer(position, floor);
       const news = createNews(reading.rows);
       const isEnough = (row: TailRow, rows: readonly TailRow[]) => !isAbove(row) || !news.endWith(rows);
-      const next = await readNewest(followed, now(), (page) => readBack(run, page, { ...turn(), isEnough }));
-      version = before;
+      const next = await readNewest({ isEnough });
       const rows = news.find(next.rows.filter(isAbove)).reverse();
       const events = rows.length === 0 ? undefined : encode(rows, mark).events;
       take(next);
@@ -138,7 +145,9 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
     async readBetween(from: Position, until: Position, { signal, ...forWhom }: BoundedOptions) {
       const options = { ...forWhom, signal: AbortSignal.any([signal, closing.signal]), from };
       const isEnough = (row: TailRow) => isNewer(until, row.position);
-      const { rows, end } = await readBack(run, askSince(followed, until), { ...options, isEnough });
+      // Without rows long after the position: the window does not bound missed rows.
+      const asked = window === undefined ? question : since(question, timeOf(until));
+      const { rows, end } = await readBack(run, asked, { ...options, isEnough });
       return end === 'cut' ? undefined : rows.filter((row) => !isEnough(row)).reverse();
     },
     /** Stops its queries. */
@@ -148,37 +157,9 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
 
 type BoundedOptions = PageOptions & { readonly signal: AbortSignal };
 
-/** Events, and the cursor of the last one. */
-export interface Encoded {
-  readonly events: Buffer;
-  readonly cursor: Position | undefined;
-}
-
 interface Read extends RowsRead {
   /** Rows after it were not read. */
   readonly start: Position | undefined;
-}
-
-/** Reads the rows of the window before the present. */
-async function readNewest(
-  { question, window }: Followed,
-  nowMs: number,
-  read: (asked: Question) => Promise<RowsRead>,
-): Promise<Read> {
-  if (window === undefined) return { ...(await read(question)), start: undefined };
-  const from = nowMs * MICROS_PER_MS - window;
-  const start = getPages(question).by.map((_, i) => (i === 0 ? String(from) : '')); // before all rows of earlier instants
-  return { ...(await read(since(question, from))), start };
-}
-
-/** Returns the question without rows long after a position: the window does not bound missed rows. */
-function askSince({ question, window }: Followed, position: Position): Question {
-  return window === undefined ? question : since(question, timeOf(position));
-}
-
-/** Drops rows beyond the first page: those of a burst would stay in memory until rows are stored again. */
-function cutToPage({ rows, end, start }: Read, { size }: Pages): Read {
-  return rows.length <= size ? { rows, end, start } : { rows: rows.slice(0, size), end: 'met', start };
 }
 
 /** Returns the oldest position of a reading. Older rows are not new: they may come into view, such as after a deletion. */

@@ -1,6 +1,6 @@
 import { CURSOR_PARAMETER } from '../definitions/pages.ts';
 import { createSessionPool, keyOfLane, type PoolLimits, type PoolWork } from '../engine/lanes.ts';
-import { createSingleFlight, type Flight } from '../lib/single-flight.ts';
+import { createSingleFlight } from '../lib/single-flight.ts';
 import { invalidParameters } from '../query/parameters.ts';
 import { comparePositions, type Position, readTailSent } from '../query/position.ts';
 import type { Group } from './group.ts';
@@ -36,6 +36,8 @@ export interface Past {
   readonly release: () => void;
 }
 
+export const NO_PAST: Past = { events: [], release() {} };
+
 /** The reader, and the position after which it continues. */
 export interface Resumption {
   /** `undefined`: there are no rows to read. */
@@ -65,9 +67,12 @@ export function createHistory(limits: Pick<PoolLimits, 'queueMax' | 'queuePerLan
     const { rows, olderThan } = group.findSince(position);
     if (olderThan === undefined) return dropSent(group, rows, position);
     const name = JSON.stringify([group.question.key, olderThan, position]);
-    const read: Flight<readonly TailRow[] | undefined> = (flightSignal, onJoin) =>
-      group.readBetween(olderThan, position, { signal: flightSignal, lane, onJoin });
-    const { value } = await flights.run(name, read, { signal, name: lane });
+    const { value } = await flights.run(
+      name,
+      (flightSignal, onJoin) =>
+        group.readBetween(olderThan, position, { signal: flightSignal, lane, onJoin }),
+      { signal, name: lane },
+    );
     if (value !== undefined) return dropSent(group, [...value, ...rows], position);
     const message =
       `is more than ${READ_MAX} back, more than a live tail sends; read them page by page, or ` +
@@ -77,7 +82,7 @@ export function createHistory(limits: Pick<PoolLimits, 'queueMax' | 'queuePerLan
 
   return async (group: Group, resumption: Resumption): Promise<Past> => {
     const { position, lane, signal } = resumption;
-    if (position === undefined) return { events: [], release() {} };
+    if (position === undefined) return NO_PAST;
     const release = once(pool.release, await pool.acquire(signal, { lane }));
     try {
       const rows = await readSince(group, position, resumption);

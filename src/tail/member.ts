@@ -6,7 +6,7 @@ export interface Sink {
   readonly waitingBytes: number;
   write(events: Buffer): void;
   /** Writes the last event; nothing is written afterwards. */
-  end(event: Buffer, reason: EndReason): void;
+  end(event: Buffer): void;
   /** Resolves when no bytes wait or the reader has disconnected; with `false` if the reader takes too long. */
   drained(): Promise<boolean>;
 }
@@ -35,7 +35,7 @@ export function createMember({ caller, authenticate, bufferBytesMax, onEnd }: Me
   function end(reason: EndReason): void {
     if (ended !== undefined) return;
     ended = reason;
-    sink?.end(endEvent(reason), reason);
+    sink?.end(endEvent(reason));
     held = undefined;
     onEnd(reason);
   }
@@ -63,7 +63,7 @@ export function createMember({ caller, authenticate, bufferBytesMax, onEnd }: Me
     /** Sends the earlier rows as fast as they are read, then the held events, then new ones as they come. */
     async start(to: Sink, before: Iterable<Buffer>): Promise<void> {
       sink = to;
-      if (ended !== undefined && ended !== 'left') return to.end(endEvent(ended), ended);
+      if (ended !== undefined && ended !== 'left') return to.end(endEvent(ended));
       for (const events of before) {
         if (ended !== undefined) return;
         to.write(events);

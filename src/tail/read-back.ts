@@ -30,7 +30,7 @@ export interface RowsRead {
 /** The lane for which a page is read, and the signal that ends it. */
 export type PageOptions = Pick<RunOptions, 'signal' | 'lane' | 'onJoin'>;
 
-interface ReadBackOptions extends PageOptions {
+export interface ReadBackOptions extends PageOptions {
   /** The cursor before the rows; from the newest row if left out. */
   readonly from?: Position | undefined;
   /** Whether a page that ends with this row is the last one to be read. @param rows that were read so far */
@@ -46,12 +46,6 @@ export const READ_MAX = `${READ_ROWS_MAX} rows or ${READ_MIB_MAX} MiB`;
 export function getPages({ endpoint }: Question): Pages {
   if (endpoint.pages !== undefined) return endpoint.pages;
   throw new Error(`${endpoint.name} has no pages`); // serve/resolve-search.ts rejects such endpoints
-}
-
-/** Reads the first page. @throws the failure of the query */
-export async function readFirst(run: Run, question: Question, options: PageOptions): Promise<RowsRead> {
-  const { rows, last } = await readPage(run, question, options);
-  return { rows, end: last === undefined ? 'whole' : 'met' };
 }
 
 /** Reads pages backwards in time. @throws the failure of a query */

@@ -4,7 +4,7 @@ import { TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { untilAborted } from '../lib/abort.ts';
 import { createGroup, type Followed, type Group, type GroupParts } from './group.ts';
-import { createHistory, type Past, type Resumption } from './history.ts';
+import { createHistory, NO_PAST, type Resumption } from './history.ts';
 import { createMember, type EndReason, type Member, type Sink } from './member.ts';
 
 export interface TailsOptions extends GroupParts {
@@ -58,7 +58,6 @@ export function createTails(options: TailsOptions) {
     tailBufferBytesMax: bufferBytesMax = BUFFER_BYTES_MAX,
   } = options.limits;
   const groups = new Map<string, Running>();
-  const places = createPlaces(tailsMax, tailsPerKeyMax);
   const readPast = createHistory({ queueMax: tailsMax, queuePerLaneMax: tailsPerKeyMax });
   let served = registry.endpoints;
   let isClosed = false;
@@ -79,7 +78,6 @@ export function createTails(options: TailsOptions) {
       ...{ caller, authenticate, bufferBytesMax },
       onEnd(reason) {
         members.delete(member);
-        places.release(caller);
         onEnded(reason ?? 'left');
         if (members.size > 0) return;
         group.close();
@@ -100,9 +98,21 @@ export function createTails(options: TailsOptions) {
 
   const all = () => [...groups.values()].flatMap(({ members }) => [...members.keys()]);
 
+  /** Bounds the tails, of each key and in all. @throws TailraceError `rate_limited` */
+  function verifyPlace({ keyId }: Caller): void {
+    const open = all();
+    const own = open.filter(({ caller }) => caller.keyId === keyId);
+    const message =
+      own.length >= tailsPerKeyMax
+        ? `this key has ${own.length} live tails open, the most that it may have; end one first`
+        : `${open.length} live tails are open, the most of this service; try again later`;
+    if (own.length >= tailsPerKeyMax || open.length >= tailsMax)
+      throw new TailraceError('rate_limited', message, { retryAfterSeconds: RETRY_SECONDS });
+  }
+
   return {
     get count() {
-      return places.count;
+      return all().length;
     },
     /**
      * Opens a tail. A failure of the first query is thrown here, before anything is sent.
@@ -111,20 +121,30 @@ export function createTails(options: TailsOptions) {
      *   failure of the query; the signal's reason when the reader has disconnected
      */
     async open(request: TailRequest): Promise<Tail> {
-      const { caller, signal } = request;
-      places.take(caller);
+      verifyPlace(request.caller);
       const running = openGroup(request);
       const member = add(running, request);
+      let past = NO_PAST;
       try {
-        await untilAborted(running.ready, signal);
-        const past = await readPast(running.group, request);
+        await untilAborted(running.ready, request.signal);
+        past = await readPast(running.group, request);
         if (isClosed) member.end('shutdown');
-        return createTail(member, past);
       } catch (error) {
-        if (member.hasEnded) return createTail(member, NOTHING); // which stopped its queries
         member.leave();
-        throw error;
+        if (!member.hasEnded) throw error; // an end stops its queries
       }
+      const { events, release } = past;
+      return {
+        start: (sink) =>
+          void member
+            .start(sink, events)
+            .catch(() => member.end('unavailable'))
+            .finally(release),
+        leave() {
+          member.leave();
+          release();
+        },
+      };
     },
     /** Sends the rows that came since the last tick. Called a few times a second. */
     tick(): void {
@@ -142,53 +162,6 @@ export function createTails(options: TailsOptions) {
     close(): void {
       isClosed = true;
       endAll(all(), 'shutdown');
-    },
-  };
-}
-
-/** Bounds the tails, of each key and in all. */
-function createPlaces(tailsMax: number, tailsPerKeyMax: number) {
-  const perKey = new Map<string, number>();
-  let count = 0;
-  return {
-    get count() {
-      return count;
-    },
-    /** @throws TailraceError `rate_limited` */
-    take({ keyId }: Caller): void {
-      const taken = perKey.get(keyId) ?? 0;
-      if (taken >= tailsPerKeyMax)
-        throw tooMany(`this key has ${taken} live tails open, the most that it may have; end one first`);
-      if (count >= tailsMax)
-        throw tooMany(`${count} live tails are open, the most of this service; try again later`);
-      perKey.set(keyId, taken + 1);
-      count++;
-    },
-    release({ keyId }: Caller): void {
-      const left = (perKey.get(keyId) ?? 0) - 1;
-      if (left > 0) perKey.set(keyId, left);
-      else perKey.delete(keyId);
-      count--;
-    },
-  };
-}
-
-function tooMany(message: string): TailraceError {
-  return new TailraceError('rate_limited', message, { retryAfterSeconds: RETRY_SECONDS });
-}
-
-const NOTHING: Past = { events: [], release() {} };
-
-function createTail(member: Member, { events, release }: Past): Tail {
-  return {
-    start: (sink) =>
-      void member
-        .start(sink, events)
-        .catch(() => member.end('unavailable'))
-        .finally(release),
-    leave() {
-      member.leave();
-      release();
     },
   };
 }
