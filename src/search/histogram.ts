@@ -17,7 +17,6 @@ import {
   SEARCH_FROM,
   SEARCH_UNTIL,
   type SearchScope,
-  type Value,
   type WriteSearch,
   writeArms,
   writeFieldValue,
@@ -111,20 +110,6 @@ export function listColumns({ by, name, measure, top }: Histogram): ResultColumn
   return columns;
 }
 
-// The field may have any name but these, since `#` is not allowed in names.
-const TIME = '`#time`';
-const SLOT = '`#slot`';
-const FOUND = '`#value`';
-const RAW = '`#raw`';
-const EVENTS = '`#events`';
-const MEASURED = '`#measured`';
-const STATE = '`#state`';
-const SERIES = '`#series`';
-const OTHER = '`#other`';
-const PART = '`#part`';
-const TOTAL = '`#total`';
-const RANK = '`#rank`';
-
 function describeMeasure({ name, field }: Measure): ResultColumn {
   const printed = printField(field);
   return AGGREGATES[name].isOfNumbers
@@ -132,62 +117,57 @@ function describeMeasure({ name, field }: Measure): ResultColumn {
     : { name: VALUE_COLUMN, type: 'integer', description: `Number of different values of ${printed}.` };
 }
 
-/** Writes counts by time bucket and by a field, and a measure: of more values than it has series the most frequent. */
+/**
+ * Writes counts by time bucket and by a field, and a measure: of more values than it has series the most frequent. The
+ * field may have any name but those of the columns inside, since `#` is not allowed in names.
+ */
 function writeHistogram(scope: SearchScope, histogram: Histogram): WriteSearch {
-  const { name, measure, top } = histogram;
+  const { by, name, measure, top } = histogram;
+  const aggregate = measure && AGGREGATES[measure.name];
+  const write = (kind: 'State' | 'Merge', of: string) =>
+    aggregate === undefined ? [] : [`${aggregate.call}${kind}${aggregate.parameter}(${of})`];
   return (value) => {
     const start = `toUnixTimestamp64Micro(toDateTime64(${value(SEARCH_FROM)}, 6, 'UTC'))`;
     const width = `CAST(${value(SEARCH_WIDTH)}, 'Int64')`;
-    const slot = `intDiv(toUnixTimestamp64Micro(${TIME}) - ${start}, ${width})`;
-    const slots = `SELECT ${slot} AS ${SLOT}, ${writeCounts(scope, histogram, value)} GROUP BY ${SLOT}, ${RAW}`;
+    const arms = writeArms(scope, value, {
+      bounds: [SEARCH_FROM, SEARCH_UNTIL],
+      select: (fields) => {
+        const measured = measure === undefined ? '' : `, ${writeTyped(measure, fields)} AS "#measured"`;
+        return `${column('timestamp')} AS "#time", ${writeFieldValue(fields.find(by))} AS "#raw"${measured}`;
+      },
+    });
+    // Counted once for all sources: to count each source first takes the engine longer to plan than it saves.
+    const slots = `SELECT ${[
+      `intDiv(toUnixTimestamp64Micro("#time") - ${start}, ${width}) AS "#slot"`,
+      `${isLevel(by) ? writeLevelName('"#raw"') : '"#raw"'} AS "#value"`,
+      'count() AS "#events"',
+      ...write('State', '"#measured"').map((state) => `${state} AS "#state"`),
+    ].join(', ')} FROM (\n${arms}\n) GROUP BY "#slot", "#raw"`;
+    const merged = write('Merge', '"#state"');
     const items = [
-      `${start} + ${SLOT} * ${width} AS timestamp`,
-      `${SERIES} AS \`${name}\``,
-      `sum(${PART}) AS count`,
-      ...(measure === undefined ? [] : [`${writeAggregate(measure, 'Merge', STATE)} AS \`${VALUE_COLUMN}\``]),
-      ...(top === undefined ? [] : [`CAST(${OTHER}, 'Bool') AS \`${OTHER_COLUMN}\``]),
+      `${start} + "#slot" * ${width} AS timestamp`,
+      `"#series" AS "${name}"`,
+      'sum("#events") AS count',
+      ...merged.map((sql) => `${sql} AS ${VALUE_COLUMN}`),
+      ...(top === undefined ? [] : [`CAST("#other", 'Bool') AS ${OTHER_COLUMN}`]),
     ];
-    const isOfNumbers = measure !== undefined && AGGREGATES[measure.name].isOfNumbers;
-    return `SELECT ${items.join(', ')} FROM (${writeAllSeries(histogram, slots)})
-GROUP BY ${SLOT}, ${SERIES}, ${OTHER}${isOfNumbers ? ` HAVING isNotNull(${writeAggregate(measure, 'Merge', STATE)})` : ''}
-ORDER BY ${SLOT}, ${OTHER}, ${SERIES}`;
+    return `SELECT ${items.join(', ')} FROM (${writeSeries(histogram, slots)})
+GROUP BY "#slot", "#series", "#other"${aggregate?.isOfNumbers === true ? ` HAVING isNotNull(${merged})` : ''}
+ORDER BY "#slot", "#other", "#series"`;
   };
 }
 
-/**
- * Writes the counts by value. They are counted once for all sources: to count each source first takes the engine longer
- * to plan than it saves.
- */
-function writeCounts(scope: SearchScope, { by, measure }: Histogram, value: Value): string {
-  const arms = writeArms(scope, value, {
-    bounds: [SEARCH_FROM, SEARCH_UNTIL],
-    select: (fields) => {
-      const measured = measure === undefined ? '' : `, ${writeTyped(measure, fields)} AS ${MEASURED}`;
-      return `${column('timestamp')} AS ${TIME}, ${writeFieldValue(fields.find(by))} AS ${RAW}${measured}`;
-    },
-  });
-  const found = isLevel(by) ? writeLevelName(RAW) : RAW;
-  const state = measure === undefined ? '' : `, ${writeAggregate(measure, 'State', MEASURED)} AS ${STATE}`;
-  return `${found} AS ${FOUND}, count() AS ${EVENTS}${state} FROM (\n${arms}\n)`;
-}
-
-/** Writes the series of each count. */
-function writeAllSeries({ by, measure, top }: Histogram, slots: string): string {
-  const state = measure === undefined ? '' : `, ${STATE}`;
-  const isWhole = isLevel(by) && top === undefined; // there are few levels
-  if (isWhole)
-    return `SELECT ${SLOT}, ${FOUND} AS ${SERIES}, 0 AS ${OTHER}, ${EVENTS} AS ${PART}${state} FROM (${slots})`;
-  const totals =
-    `SELECT *, if(isNull(${FOUND}), 0, sum(${EVENTS}) OVER (PARTITION BY ${FOUND})) AS ${TOTAL} ` +
-    `FROM (${slots})`;
-  const ranked = `SELECT *, dense_rank() OVER (ORDER BY ${TOTAL} DESC, ${FOUND} ASC) AS ${RANK} FROM (${totals})`;
-  const isKept = `isNull(${FOUND}) OR ${RANK} <= ${top ?? SERIES_MAX}`;
-  const rest = top === undefined ? `'${OTHER_VALUES}'` : 'NULL';
-  const other = top === undefined ? '0' : `NOT (${isKept})`;
-  return (
-    `SELECT ${SLOT}, if(${isKept}, ${FOUND}, ${rest}) AS ${SERIES}, ${other} AS ${OTHER}, ` +
-    `${EVENTS} AS ${PART}${state} FROM (${ranked})`
-  );
+/** Writes the series of each count: its value, or what stands for those that are not among the most frequent. */
+function writeSeries({ by, top }: Histogram, slots: string): string {
+  if (isLevel(by) && top === undefined)
+    // there are few levels
+    return `SELECT *, "#value" AS "#series", 0 AS "#other" FROM (${slots})`;
+  const totals = `SELECT *, if(isNull("#value"), 0, sum("#events") OVER (PARTITION BY "#value")) AS "#total"
+FROM (${slots})`;
+  const ranked = `SELECT *, dense_rank() OVER (ORDER BY "#total" DESC, "#value" ASC) AS "#rank" FROM (${totals})`;
+  const isKept = `isNull("#value") OR "#rank" <= ${top ?? SERIES_MAX}`;
+  const [rest, other] = top === undefined ? [`'${OTHER_VALUES}'`, '0'] : ['NULL', `NOT (${isKept})`];
+  return `SELECT *, if(${isKept}, "#value", ${rest}) AS "#series", ${other} AS "#other" FROM (${ranked})`;
 }
 
 /** What a histogram computes of a field, besides the number of events. */
@@ -255,12 +235,6 @@ export function writeMeasured({ name, field }: Measure, fields: Fields): string 
   return operand.kind === 'text' || operand.kind === 'json'
     ? fields.number(operand.sql).double
     : "CAST(NULL, 'Nullable(Float64)')";
-}
-
-/** Writes the state of a measure from its values, or the measure, NULL without a number, from its states. */
-function writeAggregate({ name }: Measure, kind: 'State' | 'Merge', argument: string): string {
-  const { call, parameter } = AGGREGATES[name];
-  return `${call}${kind}${parameter}(${argument})`;
 }
 
 /** Says to a caller that gets no rows that no value was a number. */
