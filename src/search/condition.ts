@@ -4,7 +4,7 @@ import { shorten } from '../query/parameters.ts';
 import { writeValue } from '../sql/sql.ts';
 import { boundOfInteger, isNumber, spellingsOf, writeBound } from './comparison.ts';
 import type { Fields, Operand } from './field.ts';
-import { reject, type SearchClause, type SearchTree, type SearchValue } from './parse.ts';
+import { listClauses, reject, type SearchClause, type SearchTree, type SearchValue } from './parse.ts';
 
 /** A condition on the value of a field. */
 export type Compare = Extract<SearchClause, { kind: 'compare' }>;
@@ -57,12 +57,11 @@ function writeNot(condition: string): string {
 
 /** @throws TailraceError `invalid_parameter` for a value that `level` or `timestamp` cannot have */
 export function verifyCondition(tree: SearchTree): void {
-  if ('items' in tree) for (const item of tree.items) verifyCondition(item);
-  else if (tree.kind === 'not') verifyCondition(tree.item);
-  else if (tree.kind === 'compare' && tree.field.length === 1) {
-    const [name] = tree.field;
-    if (name === 'level') findLevels(tree);
-    if (name === 'timestamp') readTime(tree);
+  for (const clause of listClauses(tree)) {
+    if (clause.kind !== 'compare' || clause.field.length > 1) continue;
+    const [name] = clause.field;
+    if (name === 'level') findLevels(clause);
+    if (name === 'timestamp') readTime(clause);
   }
 }
 

@@ -2,11 +2,14 @@ import { TailraceError } from '../errors.ts';
 import { remember } from '../lib/single-flight.ts';
 import { invalidParameters, shorten } from '../query/parameters.ts';
 
-/** A parsed search. `and` and `or` have at least two items. */
+/** A parsed search. `and` and `or` have at least two items; `EVERYTHING` has none. */
 export type SearchTree =
   | { readonly kind: 'and' | 'or'; readonly items: readonly SearchTree[] }
   | { readonly kind: 'not'; readonly item: SearchTree }
   | SearchClause;
+
+/** The search that finds every event. */
+export const EVERYTHING: SearchTree = { kind: 'and', items: [] };
 
 /** One condition of a search. Positions are UTF-16 units from the start of the text. */
 export type SearchClause =
@@ -49,11 +52,15 @@ export function quoteText(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
+/** Lists the conditions of a search. */
+export function listClauses(tree: SearchTree): readonly SearchClause[] {
+  if ('items' in tree) return tree.items.flatMap(listClauses);
+  return tree.kind === 'not' ? listClauses(tree.item) : [tree];
+}
+
 /** Lists the fields that the conditions of a search name, as often as they do. */
-export function* listNamed(tree: SearchTree): Generator<SearchField> {
-  if ('items' in tree) for (const item of tree.items) yield* listNamed(item);
-  else if (tree.kind === 'not') yield* listNamed(tree.item);
-  else if (tree.kind !== 'text') yield tree.field;
+export function listNamed(tree: SearchTree): readonly SearchField[] {
+  return listClauses(tree).flatMap((clause) => (clause.kind === 'text' ? [] : [clause.field]));
 }
 
 export const printField = remember((field: SearchField) =>
@@ -86,13 +93,13 @@ interface Reader {
  * Parses a search: words and `"phrases"`, `field:value`, `-`, `not`, `and`, `or` and parentheses. `and` binds closer
  * than `or`. Takes time linear in the length of the text.
  *
- * @returns `undefined` for an empty text
+ * @returns `EVERYTHING` for an empty text
  * @throws TailraceError `invalid_parameter` with the `position` of the fault
  */
-export function parseSearch(text: string, clausesMax: number): SearchTree | undefined {
+export function parseSearch(text: string, clausesMax: number): SearchTree {
   const reader: Reader = { text, at: 0, clauses: 0, clausesMax };
   skipSpace(reader);
-  if (reader.at === text.length) return undefined;
+  if (reader.at === text.length) return EVERYTHING;
   const tree = readOr(reader, 0);
   if (reader.at < text.length)
     throw reject(reader.at, 'has ) without (; remove it, or put the text in quotes');

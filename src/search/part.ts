@@ -16,8 +16,7 @@ export type WriteSearch = NonNullable<Endpoint['writeSelect']>;
 export interface SearchScope {
   /** At least one. */
   readonly sources: readonly Source[];
-  /** `undefined`: every event. */
-  readonly tree: SearchTree | undefined;
+  readonly tree: SearchTree;
   /** Whether only events of `@project` are read. */
   readonly hasProject: boolean;
   /** Tables without rows are left out of the query, unless it would read none. Default: every table may have rows. */
@@ -77,7 +76,7 @@ export function writeArms(scope: SearchScope, value: Value, arm: Arm): string {
     const selected = arm.select(fields, source);
     const conditions = [`${time} >= ${from} AND ${time} <= ${until}`, project, arm.more?.(source)];
     const own = arm.condition?.(fields);
-    const found = own === undefined ? (tree === undefined ? [] : writeConditions(tree, fields)) : [own];
+    const found = own === undefined ? writeConditions(tree, fields) : [own];
     const searched = [...(arm.sample === undefined ? [] : [arm.sample]), ...found].join(' AND ');
     const definitions = fields.definitions();
     return `(${definitions.length === 0 ? '' : `WITH ${definitions.join(', ')} `}SELECT ${selected}

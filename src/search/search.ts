@@ -17,11 +17,13 @@ import { verifyCondition } from './condition.ts';
 import { isDeclared } from './field.ts';
 import { MEASURE_PARAMETER } from './histogram.ts';
 import {
+  listClauses,
   listNamed,
   parseSearch,
   printField,
   quoteText,
   SEARCH_PARAMETER,
+  type SearchClause,
   type SearchField,
   type SearchTree,
 } from './parse.ts';
@@ -126,7 +128,7 @@ export function readRequest(
   const tree = parseSearch(values[SEARCH_PARAMETER] ?? '', clausesMax);
   const scope: SearchScope = { sources, tree, hasProject: values['project'] !== '', mayHaveRows };
   const range = findRange(values, nowMs, isTail);
-  if (tree !== undefined) verifyCondition(tree);
+  verifyCondition(tree);
   return { scope, values, range, clausesMax };
 }
 
@@ -180,14 +182,15 @@ const cut = (text: string) => text.slice(0, CHARS_MAX);
 
 /** Describes in one line what may be wrong with a search that finds nothing; `undefined` if nothing stands out. */
 export function describeDoubts(
-  tree: SearchTree | undefined,
+  tree: SearchTree,
   { fields: own, doubt, sources }: Searched,
 ): string | undefined {
-  const fields = [...own, ...(tree === undefined ? [] : listNamed(tree))];
+  const fields = [...own, ...listNamed(tree)];
+  const [colon] = listClauses(tree).flatMap((term) => describeColon(term, sources) ?? []);
   const doubts = [
     doubt,
     describeUnknown(fields.filter((one) => !sources.some((source) => isDeclared(source, one)))),
-    findInTree(tree, (term) => describeColon(term, sources)),
+    colon,
   ].filter((one) => one !== undefined);
   return doubts.length === 0 ? undefined : doubts.join('; ');
 }
@@ -210,25 +213,10 @@ function describeUnknown(fields: readonly SearchField[]): string | undefined {
 }
 
 /** Describes a text that is read as an undeclared field and its value: a URL, `host:port` or a time. */
-function describeColon(term: SearchTree, sources: readonly Source[]): string | undefined {
+function describeColon(term: SearchClause, sources: readonly Source[]): string | undefined {
   if (term.kind !== 'compare' || term.operator !== '=' || term.isQuoted) return undefined;
   const { field, value } = term;
   if (sources.some((source) => isDeclared(source, field))) return undefined;
   const text = `${field.join('.')}:${value.join('*')}`;
   return `to search for the text, put it in quotes: ${quoteText(cut(text))}`;
-}
-
-/** Returns the first description of a term. */
-function findInTree(
-  tree: SearchTree | undefined,
-  describe: (term: SearchTree) => string | undefined,
-): string | undefined {
-  if (tree === undefined) return undefined;
-  if ('item' in tree) return findInTree(tree.item, describe);
-  if (!('items' in tree)) return describe(tree);
-  for (const item of tree.items) {
-    const found = findInTree(item, describe);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -45,10 +45,7 @@ export function verifySavedSearches(searches: readonly SavedSearch[], sources: r
     const unknown = listSources(saved).find((name) => !isKnown(name));
     const known = sources.map(({ name }) => name).join(', ');
     const found = {
-      q: messageOfFault(() => {
-        const tree = parseSearch(q, SAVED_CLAUSES_MAX);
-        if (tree !== undefined) verifyCondition(tree);
-      }),
+      q: messageOfFault(() => verifyCondition(parseSearch(q, SAVED_CLAUSES_MAX))),
       by: by && messageOfFault(() => nameColumns(readHistogram({ by, top: search['top'] ?? '' }))),
       measure: messageOfFault(() => parseMeasure(measure || 'count')),
       columns: messageOfFault(() => {

@@ -5,6 +5,7 @@ import { invalidParameters } from '../../query/parameters.ts';
 import { verifyCondition, writeCondition } from '../condition.ts';
 import { findColumn, nameColumn, pathOf, type SearchFields } from '../field.ts';
 import {
+  EVERYTHING,
   listNamed,
   parseField,
   parseSearch,
@@ -53,20 +54,20 @@ const COMPARE_COLUMNS: readonly ResultColumn[] = [
 /** Two sets of events. */
 interface Compared {
   readonly scope: SearchScope;
-  readonly tree: SearchTree;
-  /** `undefined`: the events that do not match `tree`. */
-  readonly against: SearchTree | undefined;
+  readonly trees: readonly [SearchTree, SearchTree];
   readonly size: number;
 }
 
 /** Compares the events that match `q` with those that match `against`, value by value. */
 export function planCompare({ scope, values, range, clausesMax }: PartRequest): PlannedPart {
   const { tree } = scope;
-  if (tree === undefined)
+  if (tree === EVERYTHING)
     throw rejectField('q', 'is required with part=compare: the events to explain, such as level:error');
   const against = parseAgainst(values[AGAINST_PARAMETER] ?? '', clausesMax);
   const size = readLimit(values, ROWS_DEFAULT);
-  const compared: Compared = { scope: { ...scope, tree: undefined }, tree, against, size };
+  const isRest = against === EVERYTHING;
+  const trees = [tree, isRest ? ({ kind: 'not', item: tree } as const) : against] as const;
+  const compared: Compared = { scope: { ...scope, tree: EVERYTHING }, trees, size };
   return {
     columns: COMPARE_COLUMNS,
     maxRows: size,
@@ -78,17 +79,17 @@ export function planCompare({ scope, values, range, clausesMax }: PartRequest): 
       return {
         writeSelect: writeCompare(compared, samples),
         sampledShare: own + others === 0 ? undefined : printShare(read / (own + others)),
-        hint: describeEmpty(own, others, against === undefined),
+        hint: describeEmpty(own, others, isRest),
       };
     },
   };
 }
 
 /** @throws TailraceError `invalid_parameter` */
-function parseAgainst(text: string, clausesMax: number): SearchTree | undefined {
+function parseAgainst(text: string, clausesMax: number): SearchTree {
   try {
     const tree = parseSearch(text, clausesMax);
-    if (tree !== undefined) verifyCondition(tree);
+    verifyCondition(tree);
     return tree;
   } catch (error) {
     if (!(error instanceof TailraceError) || error.errors.length === 0) throw error;
@@ -105,12 +106,9 @@ function describeEmpty(own: number, others: number, isRest: boolean): string | u
     : 'no event of the range matches "against", so there is nothing to compare with';
 }
 
-type WriteSet = (fields: SearchFields) => string;
-
 /** Writes the conditions of the two sets. */
-function writeSets({ tree, against }: Compared): readonly [WriteSet, WriteSet] {
-  const isOf = (one: SearchTree) => (fields: SearchFields) => `ifNull(${writeCondition(one, fields)}, false)`;
-  return [isOf(tree), isOf(against ?? { kind: 'not', item: tree })];
+function writeSets({ trees }: Compared) {
+  return trees.map((tree) => (fields: SearchFields) => `ifNull(${writeCondition(tree, fields)}, false)`);
 }
 
 function writeCompare(compared: Compared, samples: readonly [Sample, Sample]): WriteSearch {
@@ -136,9 +134,8 @@ function writeCompare(compared: Compared, samples: readonly [Sample, Sample]): W
  * learnt, on average, about the set of an event from whether it has the value, if both sets were equally large. Half an
  * event is added to each count, so that few events prove little.
  */
-function writeScores({ scope, tree, against, size }: Compared, arms: string) {
-  const named = [tree, against].flatMap((one) => (one === undefined ? [] : [...listNamed(one)]));
-  const left = listRelated(scope.sources, named);
+function writeScores({ scope, trees, size }: Compared, arms: string) {
+  const left = listRelated(scope.sources, trees.flatMap(listNamed));
   const paths = left.map((name) => writePath(parseField(name, 'field')));
   const isNamed = left.length === 0 ? '' : `path NOT IN (${paths.join(', ')}) AND `;
   const isSource = `path = ${writePath(['source'])}`;

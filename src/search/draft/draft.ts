@@ -184,11 +184,11 @@ const SUFFIXES: Readonly<Record<SearchOperator, readonly [suffix: string, words:
  * Makes parameters of the values that every event of a search has to meet in a typed column, with the searched values
  * as their defaults. Values of other conditions stay in the SQL.
  */
-function planValues(tree: SearchTree | undefined, sources: readonly Source[]) {
+function planValues(tree: SearchTree, sources: readonly Source[]) {
   const parameters: Record<string, ParameterFields> = {};
   const names = new Map<SearchClause, string>();
-  for (const clause of tree?.kind === 'and' ? tree.items : [tree]) {
-    if (clause?.kind !== 'compare' || names.size === VALUES_MAX) continue;
+  for (const clause of tree.kind === 'and' ? tree.items : [tree]) {
+    if (clause.kind !== 'compare' || names.size === VALUES_MAX) continue;
     const planned = planValue(clause, sources);
     if (planned === undefined) continue;
     const [name, fields] = planned;

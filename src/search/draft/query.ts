@@ -86,7 +86,7 @@ function writeArm(query: DraftQuery, source: Source, writeTable: WriteTable) {
     return sql === name ? name : `${sql} AS ${name}`;
   });
   const [time, project] = [fields.column('timestamp'), fields.column('project')];
-  const searched = scope.tree === undefined ? [] : writeConditions(scope.tree, fields);
+  const searched = writeConditions(scope.tree, fields);
   const conditions = [
     `${time} >= range_from AND ${time} < range_until`,
     scope.hasProject ? `${project} = @project` : `(@project = '' OR ${project} = @project)`,
