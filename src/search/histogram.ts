@@ -15,7 +15,6 @@ import {
   readField,
   rejectField,
   SEARCH_FROM,
-  SEARCH_UNTIL,
   type SearchScope,
   type WriteSearch,
   writeArms,
@@ -130,7 +129,6 @@ function writeHistogram(scope: SearchScope, histogram: Histogram): WriteSearch {
     const start = `toUnixTimestamp64Micro(toDateTime64(${value(SEARCH_FROM)}, 6, 'UTC'))`;
     const width = `CAST(${value(SEARCH_WIDTH)}, 'Int64')`;
     const arms = writeArms(scope, value, {
-      bounds: [SEARCH_FROM, SEARCH_UNTIL],
       select: (fields) => {
         const measured = measure === undefined ? '' : `, ${writeTyped(measure, fields)} AS "#measured"`;
         return `${column('timestamp')} AS "#time", ${writeFieldValue(fields.find(by))} AS "#raw"${measured}`;

@@ -51,8 +51,8 @@ export function writeFieldText(operand: Operand): string {
 export type Value = Parameters<WriteSearch>[0];
 
 interface Arm {
-  /** Parameters with the first and the last instant. */
-  readonly bounds: readonly [from: string, until: string];
+  /** Parameters with the first and the last instant. Default: those of `boundsOf`. */
+  readonly bounds?: readonly [from: string, until: string];
   readonly more?: (source: Source) => string;
   /** Instead of the condition of the search. */
   readonly condition?: (fields: SearchFields) => string;
@@ -68,7 +68,7 @@ interface Arm {
 /** Writes one UNION of a SELECT for each source. */
 export function writeArms(scope: SearchScope, value: Value, arm: Arm): string {
   const { tree, hasProject } = scope;
-  const [from, until] = arm.bounds.map(value);
+  const [from, until] = (arm.bounds ?? [SEARCH_FROM, SEARCH_UNTIL]).map(value);
   const time = column('timestamp');
   const project = hasProject ? `AND ${column('project')} = ${value('project')}` : undefined;
   const arms = listRead(scope).map((source) => {
@@ -104,30 +104,20 @@ function writeSearched(source: Source, condition: string): string {
   return isManaged(source) ? `${table}\nPREWHERE ${condition}\nWHERE ` : `${table}\nWHERE ${condition} AND `;
 }
 
-// Far more events than a range can have.
-const BITS_MAX = 40;
-
-/** A sample of events: 1 of 2^`bits`. */
-export interface Sample {
-  readonly bits: number;
-  /** Share of the events that are in the sample, 0 to 1. */
-  readonly share: number;
-}
-
-/** Returns the largest sample that is expected to have at most so many of the events. */
-export function chooseSample(events: number, rowsMax: number): Sample {
-  let bits = 0;
-  while (bits < BITS_MAX && events > rowsMax * 2 ** bits) bits++;
-  return { bits, share: 2 ** -bits };
+/** Returns the largest sample that is expected to have at most so many of the events: one event of a power of two. */
+export function chooseSample(events: number, rowsMax: number): number {
+  let oneOf = 1;
+  while (events > rowsMax * oneOf) oneOf *= 2;
+  return oneOf;
 }
 
 /**
  * Writes the condition of events in a sample, which depends only on them: the same events give the same sample, and a
  * larger sample has every event of a smaller one. `undefined` for all events.
  */
-export function writeSample({ bits }: Sample): string | undefined {
-  if (bits === 0) return undefined;
-  return `bitAnd(cityHash64(${column('id')}, ${column('timestamp')}), ${2 ** bits - 1}) = 0`;
+export function writeSample(oneOf: number): string | undefined {
+  if (oneOf === 1) return undefined;
+  return `bitAnd(cityHash64(${column('id')}, ${column('timestamp')}), ${oneOf - 1}) = 0`;
 }
 
 /** What `X-Sampled` says; `undefined` if all events are read. */
@@ -149,7 +139,7 @@ export async function countEvents(
       conditions
         .map((write, i) => `${write === undefined ? 'count()' : `countIf(${write(fields)})`} AS n${i}`)
         .join(', ');
-    const arms = writeArms(scope, value, { bounds: [SEARCH_FROM, SEARCH_UNTIL], select });
+    const arms = writeArms(scope, value, { select });
     return `SELECT ${names.map((name) => `sum(${name}) AS ${name}`).join(', ')} FROM (\n${arms}\n)`;
   };
   const [row] = await ask({

@@ -19,7 +19,6 @@ import {
   type PlannedPart,
   readField,
   readLimit,
-  SEARCH_FROM,
   SEARCH_UNTIL,
   type SearchScope,
   type Value,
@@ -167,7 +166,6 @@ function writeValues(scope: SearchScope, field: SearchField): WriteSearch {
     : ['"#value"', '"#value" IS NOT NULL'];
   return (value) => {
     const arms = writeArms(scope, value, {
-      bounds: [SEARCH_FROM, SEARCH_UNTIL],
       select: (fields) => `${writeFieldValue(fields.find(field))} AS "#value"`,
     });
     return `SELECT ${shown} AS value, count() AS count FROM (\n${arms}\n) WHERE ${exists}

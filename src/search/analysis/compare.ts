@@ -22,9 +22,6 @@ import {
   printShare,
   readLimit,
   rejectField,
-  type Sample,
-  SEARCH_FROM,
-  SEARCH_UNTIL,
   type SearchScope,
   type WriteSearch,
   writeArms,
@@ -75,7 +72,7 @@ export function planCompare({ scope, values, range, clausesMax }: PartRequest): 
     async prepare(ask) {
       const [own = 0, others = 0] = await countEvents(ask, compared.scope, writeSets(compared));
       const samples = [chooseSample(own, ROWS_MAX), chooseSample(others, ROWS_MAX)] as const;
-      const read = own * samples[0].share + others * samples[1].share;
+      const read = own / samples[0] + others / samples[1];
       return {
         writeSelect: writeCompare(compared, samples),
         sampledShare: own + others === 0 ? undefined : printShare(read / (own + others)),
@@ -111,11 +108,10 @@ function writeSets({ trees }: Compared) {
   return trees.map((tree) => (fields: SearchFields) => `ifNull(${writeCondition(tree, fields)}, false)`);
 }
 
-function writeCompare(compared: Compared, samples: readonly [Sample, Sample]): WriteSearch {
+function writeCompare(compared: Compared, samples: readonly [number, number]): WriteSearch {
   const sets = writeSets(compared);
   return (value) => {
     const arms = writeArms(compared.scope, value, {
-      bounds: [SEARCH_FROM, SEARCH_UNTIL],
       condition: (fields) => {
         sets.forEach((write, i) => {
           const sampled = samples[i] && writeSample(samples[i]);

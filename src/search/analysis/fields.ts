@@ -13,9 +13,6 @@ import {
   type PlannedPart,
   printShare,
   readLimit,
-  type Sample,
-  SEARCH_FROM,
-  SEARCH_UNTIL,
   type SearchScope,
   type WriteSearch,
   writeArms,
@@ -50,7 +47,7 @@ export function planFields({ scope, values, range }: PartRequest): PlannedPart {
     prepare: async (ask) => {
       const [events = 0] = await countEvents(ask, scope);
       const sample = chooseSample(events, ROWS_MAX);
-      return { writeSelect: writeFields(scope, sample, size), sampledShare: printShare(sample.share) };
+      return { writeSelect: writeFields(scope, sample, size), sampledShare: printShare(1 / sample) };
     },
   };
 }
@@ -62,10 +59,9 @@ const NUMBER = writeDouble(writeForm('value'));
 const HALF = 0.500001;
 const MOST = 0.950001;
 
-function writeFields(scope: SearchScope, sample: Sample, size: number): WriteSearch {
+function writeFields(scope: SearchScope, sample: number, size: number): WriteSearch {
   return (value) => {
     const arms = writeArms(scope, value, {
-      bounds: [SEARCH_FROM, SEARCH_UNTIL],
       sample: writeSample(sample),
       select: (fields, source) => selectPairs(source, fields),
     });

@@ -12,7 +12,7 @@ import { createQuestion } from '../../query/question.ts';
 import type { Run, RunOptions } from '../../query/run.ts';
 import { writeValue } from '../../sql/sql.ts';
 import { column } from '../field.ts';
-import { boundsOf, SEARCH_FROM, SEARCH_UNTIL, type WriteSearch, writeArms } from '../part.ts';
+import { boundsOf, type WriteSearch, writeArms } from '../part.ts';
 import { SEARCH } from '../search.ts';
 import { LINE_CHARS_MAX, type SearchDraft, toIso } from './draft.ts';
 import { findRead, writeQuery } from './query.ts';
@@ -109,7 +109,6 @@ async function readEvents(
   const [time, id, project] = ['timestamp', 'id', 'project'].map(column);
   const writeSelect: WriteSearch = (value) => {
     const arms = writeArms(scope, value, {
-      bounds: [SEARCH_FROM, SEARCH_UNTIL],
       more: () => `AND ${size} <= ${EVENT_BYTES_MAX}`,
       select: (_, { name }) =>
         [
