@@ -12,10 +12,8 @@ import {
 } from '../lib/instant.ts';
 import { remember } from '../lib/single-flight.ts';
 import type { ParameterValues } from '../query/parameters.ts';
-import { AGAINST_PARAMETER } from './analysis/compare.ts';
 import { verifyCondition } from './condition.ts';
 import { isDeclared } from './field.ts';
-import { MEASURE_PARAMETER } from './histogram.ts';
 import {
   listClauses,
   listNamed,
@@ -133,21 +131,12 @@ export function readRequest(
 }
 
 /** Hashes all that shapes the query except its range of time and its place. */
-function hashSearch({ sources, hasProject }: SearchScope, values: ParameterValues): string {
-  const shaping = SHAPING.map((name) => values[name]);
+function hashSearch(
+  { sources, hasProject }: SearchScope,
+  { source, project, from, until, buckets, ...shaping }: ParameterValues,
+): string {
   return hash('sha256', JSON.stringify([shaping, hasProject, sources.map(hashSource)]), 'base64url');
 }
-
-const SHAPING = [
-  SEARCH_PARAMETER,
-  AGAINST_PARAMETER,
-  MEASURE_PARAMETER,
-  'part',
-  'limit',
-  'by',
-  'field',
-  'top',
-];
 
 // Definitions are replaced, never changed.
 const hashSource = remember((source: Source) => hash('sha256', JSON.stringify(source), 'base64url'));
