@@ -207,14 +207,8 @@ function areEqual(a: Decimal | undefined, b: Decimal): boolean {
   return a?.isNegative === b.isNegative && a.digits === b.digits && a.exponent === b.exponent;
 }
 
-/**
- * Returns the integer at or below a number, and whether it is the number; `undefined` for a text that is not a number
- * of JSON.
- */
-export function floorOf(text: string): { readonly floor: bigint; readonly isWhole: boolean } | undefined {
-  const decimal = parseDecimal(text);
-  if (decimal === undefined) return undefined;
-  const { isNegative, digits, exponent } = decimal;
+/** Returns the integer at or below a number, and whether it is the number. */
+function floorOf({ isNegative, digits, exponent }: Decimal) {
   const isWhole = digits.length <= exponent || digits === '';
   // Beyond 64 bits the exact value does not matter.
   const size = Math.min(exponent, INTEGER_DIGITS_MAX + 1);
@@ -237,9 +231,9 @@ export function boundOfInteger({
   value: [text],
   isQuoted,
 }: Extract<SearchClause, { kind: 'compare' }>): IntegerBound {
-  const number = floorOf(text);
-  if (number === undefined) return 'never';
-  const { floor, isWhole } = number;
+  const decimal = parseDecimal(text);
+  if (decimal === undefined) return 'never';
+  const { floor, isWhole } = floorOf(decimal);
   if (operator === '=' && (!isWhole || (isQuoted && text !== String(floor)))) return 'never';
   const isAbove = operator.startsWith('>');
   if (floor < INTEGER_MIN || floor > INTEGER_MAX)
