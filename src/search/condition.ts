@@ -189,8 +189,7 @@ function writeText(value: SearchValue, fields: Fields): string {
   const message = fields.column('event_message');
   const small = `lower(${message})`; // the expression of the index of messages (engine/table.ts)
   const letters = value.map((text) => [...text.toWellFormed()]);
-  if (!value.every(isAscii) && letters.flat().some(casesOf))
-    return writeCased(letters, { message, small, fields });
+  if (!value.every(isAscii) && letters.flat().some(casesOf)) return writeCased(letters, message, fields);
   const [text = '', ...others] = value.map(toSmall);
   // With escapes, the engine's look-up of a pattern would find too little (sql/search-guard.ts); without any, LIKE is
   // the fastest.
@@ -200,19 +199,14 @@ function writeText(value: SearchValue, fields: Fields): string {
 
 const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
 
-interface Message {
-  readonly message: string;
-  readonly small: string;
-  readonly fields: Fields;
-}
-
 /**
  * Writes texts with other letters that have a case as a pattern that names each case of each letter: the engine's own
  * functions of letter case find too little (positionCaseInsensitiveUTF8 of 26.7 misses letters whose capital has
  * another length), or change texts by their language's rules. Only messages beyond ASCII can match; the index knows the
  * longest part of ASCII.
  */
-function writeCased(letters: readonly (readonly string[])[], { message, small, fields }: Message): string {
+function writeCased(letters: readonly (readonly string[])[], message: string, fields: Fields): string {
+  const small = `lower(${message})`;
   const runs = letters.flatMap((piece) =>
     piece
       .map((letter) => (casesOf(letter) === undefined ? letter : '\0'))
@@ -220,16 +214,13 @@ function writeCased(letters: readonly (readonly string[])[], { message, small, f
       .split(/[\0\\%_]+/),
   );
   const longest = runs.reduce((a, b) => (b.length > a.length ? b : a));
+  const pattern = letters.map((piece) => piece.map(writeLetter).join('')).join(ANY);
   const conditions = [
     ...([...longest].length < INDEXED_MIN ? [] : [`${small} LIKE ${fields.like(`%${toSmall(longest)}%`)}`]),
     `NOT isASCII(${message})`,
-    `match(${small}, ${fields.match(writePattern(letters))})`,
+    `match(${small}, ${fields.match(pattern)})`,
   ];
   return `(${conditions.join(' AND ')})`;
-}
-
-function writePattern(letters: readonly (readonly string[])[]): string {
-  return letters.map((piece) => piece.map(writeLetter).join('')).join(ANY);
 }
 
 function writeLetter(letter: string): string {
@@ -249,8 +240,8 @@ function toPattern(value: readonly string[]): string {
   return value.map((text) => text.replaceAll(/[\\%_]/g, '\\$&')).join('%');
 }
 
-// Letters of a plane; no letter beyond the second plane has another case.
-const PLANE = 0x1_0000;
+// No letter beyond the second plane has another case.
+const LETTERS = 0x2_0000;
 
 /**
  * Returns the letters that a letter of a search stands for, including itself, as one text; `undefined` for ASCII and
@@ -270,19 +261,11 @@ export function casesOf(letter: string): string | undefined {
 let letters: ReadonlyMap<string, string> | undefined;
 
 function groupLetters(): ReadonlyMap<string, string> {
-  const groups = Map.groupBy(listCased(), capitalOf);
+  const all = Array.from({ length: LETTERS }, (_, code) => String.fromCodePoint(code)).join('');
+  const cased = all.match(/(?![\0-\x7f])\p{Changes_When_Casemapped}/gu) ?? [];
+  const groups = Map.groupBy(cased, capitalOf);
   const found = [...groups.values()].filter((group) => group.length > 1);
   return new Map(found.flatMap((group) => group.map((letter) => [letter, group.join('')] as const)));
-}
-
-/** Letters beyond ASCII that have another case. */
-function listCased(): readonly string[] {
-  const plane = Uint16Array.from({ length: PLANE }, (_, code) => code);
-  const second = new Uint16Array(2 * PLANE).map(
-    (_, i) => 0xd800 + (i % 2 === 0 ? i >> 11 : 0x400 + ((i >> 1) & 0x3ff)),
-  );
-  const text = [plane, second].map((units) => Buffer.from(units.buffer).toString('utf16le')).join('');
-  return text.match(/(?![\0-\x7f])\p{Changes_When_Casemapped}/gu) ?? [];
 }
 
 /** Returns the capital of a letter; it may be several letters. */
