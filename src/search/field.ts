@@ -204,7 +204,7 @@ export function listFields({ columns }: Source): DeclaredField[] {
   for (const column of columns) {
     const { type, otherwise, description } = column;
     if (pathInMetadata(column) !== undefined && otherwise !== undefined) continue;
-    const name = nameColumn(column);
+    const name = printField(fieldOf(column));
     if (!declared.has(name))
       declared.set(name, { name, type: type === 'keyword' ? 'string' : type, description });
   }
@@ -212,11 +212,10 @@ export function listFields({ columns }: Source): DeclaredField[] {
 }
 
 /** Returns how a search names a typed column: by its path, or by its own name if it has none, or several. */
-export function nameColumn(column: SourceColumn): string {
+export function fieldOf(column: SourceColumn): SearchField {
   const [head = column.name, ...others] = pathInMetadata(column) ?? [];
-  const printed = printField([head, ...others]);
-  const isOfRow = head === 'metadata' || Object.hasOwn(ROW_FIELDS, printed);
-  return isOfRow ? `metadata.${printed}` : printed;
+  const field = [head, ...others] as const;
+  return head === 'metadata' || isRowField(field) ? ['metadata', ...field] : field;
 }
 
 /**

@@ -3,20 +3,13 @@ import type { Source, SourceColumn } from '../../definitions/source.ts';
 import { TailraceError } from '../../errors.ts';
 import { invalidParameters } from '../../query/parameters.ts';
 import { verifyCondition, writeCondition } from '../condition.ts';
-import { findColumn, nameColumn, pathOf, type SearchFields } from '../field.ts';
-import {
-  EVERYTHING,
-  listNamed,
-  parseField,
-  parseSearch,
-  printField,
-  type SearchField,
-  type SearchTree,
-} from '../parse.ts';
+import { fieldOf, findColumn, pathOf, type SearchFields } from '../field.ts';
+import { EVERYTHING, listNamed, parseSearch, type SearchField, type SearchTree } from '../parse.ts';
 import {
   boundsOf,
   chooseSample,
   countEvents,
+  isLevel,
   type PartRequest,
   type PlannedPart,
   printShare,
@@ -29,7 +22,7 @@ import {
 } from '../part.ts';
 import { NAME_OF_PATH, selectPairs, writePairs, writePath } from './fields.ts';
 
-export const AGAINST_PARAMETER = 'against';
+const AGAINST_PARAMETER = 'against';
 // Of each of the two sets.
 const ROWS_MAX = 16_000;
 const ROWS_DEFAULT = 50;
@@ -131,9 +124,8 @@ function writeCompare(compared: Compared, samples: readonly [number, number]): W
  * event is added to each count, so that few events prove little.
  */
 function writeScores({ scope, trees, size }: Compared, arms: string) {
-  const left = listRelated(scope.sources, trees.flatMap(listNamed));
-  const paths = left.map((name) => writePath(parseField(name, 'field')));
-  const isNamed = left.length === 0 ? '' : `path NOT IN (${paths.join(', ')}) AND `;
+  const named = new Set([...listRelated(scope.sources, trees.flatMap(listNamed))].map(writePath));
+  const isOther = named.size === 0 ? '' : `path NOT IN (${[...named].join(', ')}) AND `;
   const isSource = `path = ${writePath(['source'])}`;
   const counted =
     'SELECT path, value, toInt64(countIf(a)) AS own, toInt64(countIf(b)) AS other FROM ' +
@@ -141,7 +133,7 @@ function writeScores({ scope, trees, size }: Compared, arms: string) {
   const totals = `SELECT *, count() OVER (PARTITION BY path) AS values, sum(own + other) OVER (PARTITION BY path) AS held,
   sumIf(own, ${isSource}) OVER () AS owns, sumIf(other, ${isSource}) OVER () AS others FROM (${counted})`;
   const ranked = `SELECT *, dense_rank() OVER (ORDER BY held DESC, path) AS nth FROM (${totals})
-WHERE ${isNamed}owns > 0 AND others > 0 AND (values <= ${VALUES_FEW} OR values * 2 <= held)`;
+WHERE ${isOther}owns > 0 AND others > 0 AND (values <= ${VALUES_FEW} OR values * 2 <= held)`;
   const scored =
     `SELECT *, (own + 0.5) / (owns + 1) AS x, (other + 0.5) / (others + 1) AS y FROM (${ranked}) ` +
     `WHERE nth <= ${FIELDS_MAX}`;
@@ -154,30 +146,26 @@ FROM (${scored}) ORDER BY score DESC, x > y DESC, field, value LIMIT ${size}`;
 }
 
 /**
- * Lists the names of fields, and of those that are computed from them or that they are computed from: the level of an
+ * Lists fields, and those that are computed from them or that they are computed from: the level of an
  * event and the column with its status, a column that says what another contains. To explain one by the other would
  * explain nothing.
  */
-function listRelated(sources: readonly Source[], fields: readonly SearchField[]): string[] {
-  const found = new Set<string>();
+function* listRelated(sources: readonly Source[], fields: readonly SearchField[]): Generator<SearchField> {
   for (const field of fields) {
-    found.add(printField(field));
-    found.add(printField(pathOf(field)));
-    for (const source of sources) for (const name of relatedIn(source, field)) found.add(name);
+    yield field;
+    yield pathOf(field);
+    for (const source of sources) yield* relatedIn(source, field);
   }
-  return [...found];
 }
 
-function* relatedIn(source: Source, field: SearchField): Generator<string> {
+function* relatedIn(source: Source, field: SearchField): Generator<SearchField> {
   const { level, columns } = source;
   const ofLevel = columns.filter(({ name }) => name === level?.column || name === level?.status);
-  const isLevel = field.length === 1 && field[0] === 'level';
-  const column = isLevel ? undefined : findColumn(source, field);
-  const own = isLevel ? ofLevel : column === undefined ? [] : [column];
+  const own = isLevel(field) ? ofLevel : [findColumn(source, field)].filter((one) => one !== undefined);
   for (const one of own) {
-    yield nameColumn(one);
-    for (const other of columns) if (areRelated(one, other)) yield nameColumn(other);
-    if (ofLevel.includes(one)) yield 'level';
+    yield fieldOf(one);
+    for (const other of columns) if (areRelated(one, other)) yield fieldOf(other);
+    if (ofLevel.includes(one)) yield ['level'];
   }
 }
 

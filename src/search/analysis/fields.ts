@@ -116,12 +116,6 @@ const NAMES = `splitByChar(${BEFORE_NAME}, substring(path, 2))`;
 /** Writes the name of a field, as a search names it, from its path. */
 export const NAME_OF_PATH = `arrayStringConcat(arrayMap(n -> ${QUOTED}, ${NAMES}), '.')`;
 
-/** Lists the fields of a source's events that its file or the row declares, as a search names them. */
-const listDeclared = (source: Source): readonly string[] =>
-  listFields(source)
-    .map(({ name }) => name)
-    .filter((name) => !SKIPPED.has(name));
-
 // Members of the WITH.
 const OPEN = 'O';
 const CUT = 'C';
@@ -144,7 +138,8 @@ const MEMBERS =
  * metadata. Of a level it is the rank.
  */
 export function selectPairs(source: Source, fields: Fields): string {
-  const declared = listDeclared(source).map((name) => parseField(name, 'field'));
+  const names = listFields(source).map(({ name }) => name);
+  const declared = names.filter((name) => !SKIPPED.has(name)).map((name) => parseField(name, 'field'));
   const typed = declared.map((field) => writeFieldText(fields.find(field)));
   return `[${declared.map(writePath).join(', ')}] AS paths, [${typed.join(', ')}] AS typed, ${METADATA} AS json`;
 }
