@@ -1,6 +1,6 @@
 import type { ResultColumn } from '../definitions/endpoint.ts';
 import type { Micros } from '../lib/instant.ts';
-import { invalidParameters, type ParameterValues } from '../query/parameters.ts';
+import type { ParameterValues } from '../query/parameters.ts';
 import { writeLevelName } from './comparison.ts';
 import { toText } from './condition.ts';
 import { column, type Fields } from './field.ts';
@@ -21,7 +21,7 @@ import {
   writeFieldValue,
 } from './part.ts';
 
-export const MEASURE_PARAMETER = 'measure';
+const MEASURE_PARAMETER = 'measure';
 
 /** Parses what a histogram shows. @throws TailraceError `invalid_parameter` */
 export function readHistogram(values: ParameterValues): Histogram {
@@ -47,7 +47,7 @@ export function planHistogram({ scope, values, range }: PartRequest): PlannedPar
     values: { ...boundsOf(range), [SEARCH_WIDTH]: String(width) },
     writeSelect: writeHistogram(scope, histogram),
     fields: [histogram.by, ...(measure === undefined ? [] : [measure.field])],
-    ...(measure !== undefined && AGGREGATES[measure.name].isOfNumbers && { doubt: describeNumbers(measure) }),
+    ...(measure !== undefined && isOfNumbers(measure) && { doubt: describeNumbers(measure) }),
   };
 }
 
@@ -109,10 +109,10 @@ export function listColumns({ by, name, measure, top }: Histogram): ResultColumn
   return columns;
 }
 
-function describeMeasure({ name, field }: Measure): ResultColumn {
-  const printed = printField(field);
-  return AGGREGATES[name].isOfNumbers
-    ? { name: VALUE_COLUMN, type: 'number', description: `${name} of ${printed}.` }
+function describeMeasure(measure: Measure): ResultColumn {
+  const printed = printField(measure.field);
+  return isOfNumbers(measure)
+    ? { name: VALUE_COLUMN, type: 'number', description: `${measure.name} of ${printed}.` }
     : { name: VALUE_COLUMN, type: 'integer', description: `Number of different values of ${printed}.` };
 }
 
@@ -122,9 +122,7 @@ function describeMeasure({ name, field }: Measure): ResultColumn {
  */
 function writeHistogram(scope: SearchScope, histogram: Histogram): WriteSearch {
   const { by, name, measure, top } = histogram;
-  const aggregate = measure && AGGREGATES[measure.name];
-  const write = (kind: 'State' | 'Merge', of: string) =>
-    aggregate === undefined ? [] : [`${aggregate.call}${kind}${aggregate.parameter}(${of})`];
+  const merged = measure && writeMeasure(measure, '"#state"', 'Merge');
   return (value) => {
     const start = `toUnixTimestamp64Micro(toDateTime64(${value(SEARCH_FROM)}, 6, 'UTC'))`;
     const width = `CAST(${value(SEARCH_WIDTH)}, 'Int64')`;
@@ -139,18 +137,17 @@ function writeHistogram(scope: SearchScope, histogram: Histogram): WriteSearch {
       `intDiv(toUnixTimestamp64Micro("#time") - ${start}, ${width}) AS "#slot"`,
       `${isLevel(by) ? writeLevelName('"#raw"') : '"#raw"'} AS "#value"`,
       'count() AS "#events"',
-      ...write('State', '"#measured"').map((state) => `${state} AS "#state"`),
+      ...(measure === undefined ? [] : [`${writeMeasure(measure, '"#measured"', 'State')} AS "#state"`]),
     ].join(', ')} FROM (\n${arms}\n) GROUP BY "#slot", "#raw"`;
-    const merged = write('Merge', '"#state"');
     const items = [
       `${start} + "#slot" * ${width} AS timestamp`,
       `"#series" AS "${name}"`,
       'sum("#events") AS count',
-      ...merged.map((sql) => `${sql} AS ${VALUE_COLUMN}`),
+      ...(merged === undefined ? [] : [`${merged} AS ${VALUE_COLUMN}`]),
       ...(top === undefined ? [] : [`CAST("#other", 'Bool') AS ${OTHER_COLUMN}`]),
     ];
     return `SELECT ${items.join(', ')} FROM (${writeSeries(histogram, slots)})
-GROUP BY "#slot", "#series", "#other"${aggregate?.isOfNumbers === true ? ` HAVING isNotNull(${merged})` : ''}
+GROUP BY "#slot", "#series", "#other"${measure && isOfNumbers(measure) ? ` HAVING isNotNull(${merged})` : ''}
 ORDER BY "#slot", "#other", "#series"`;
   };
 }
@@ -174,24 +171,26 @@ export interface Measure {
   readonly field: SearchField;
 }
 
-interface Aggregate {
-  /** The engine's function. */
-  readonly call: string;
-  readonly parameter: string;
-  readonly isOfNumbers: boolean;
+/** The engine's functions, which are exact, so that the same events give the same answer, and their parameters. */
+const AGGREGATES = {
+  avg: ['avg', ''],
+  sum: ['sum', ''],
+  p50: ['quantileExact', '(0.5)'],
+  p95: ['quantileExact', '(0.95)'],
+  p99: ['quantileExact', '(0.99)'],
+  distinct: ['uniqExact', ''],
+} as const;
+
+type MeasureName = keyof typeof AGGREGATES;
+
+/** Whether a measure is a number of numbers, and so NULL without one. */
+export const isOfNumbers = ({ name }: Measure) => name !== 'distinct';
+
+/** Writes a measure, or its state, or what merges its states. */
+export function writeMeasure({ name }: Measure, of: string, kind: '' | 'State' | 'Merge' = ''): string {
+  const [call, parameter] = AGGREGATES[name];
+  return `${call}${kind}${parameter}(${of})`;
 }
-
-type MeasureName = 'avg' | 'sum' | 'p50' | 'p95' | 'p99' | 'distinct';
-
-/** Functions that are exact, so that the same events give the same answer. */
-export const AGGREGATES: Readonly<Record<MeasureName, Aggregate>> = {
-  avg: { call: 'avg', parameter: '', isOfNumbers: true },
-  sum: { call: 'sum', parameter: '', isOfNumbers: true },
-  p50: { call: 'quantileExact', parameter: '(0.5)', isOfNumbers: true },
-  p95: { call: 'quantileExact', parameter: '(0.95)', isOfNumbers: true },
-  p99: { call: 'quantileExact', parameter: '(0.99)', isOfNumbers: true },
-  distinct: { call: 'uniqExact', parameter: '', isOfNumbers: false },
-};
 
 const EXAMPLES = ['count', ...Object.keys(AGGREGATES).map((name) => `${name}(field)`)].join(', ');
 const CHARS_SHOWN_MAX = 100;
@@ -209,25 +208,25 @@ export function parseMeasure(text: string): Measure | undefined {
   if (written === '') throw reject(`needs a field, such as ${name}(response.time); ${name}() has none`);
   const field = parseField(written, MEASURE_PARAMETER);
   const printed = printField(field);
-  if (AGGREGATES[name].isOfNumbers && NEVER_NUMBERS.has(printed))
+  if (isOfNumbers({ name, field }) && NEVER_NUMBERS.has(printed))
     throw reject(`needs a field with numbers, and ${printed} has none; write distinct(${printed})`);
   return { name, field };
 }
 
-const reject = (message: string) => invalidParameters([{ parameter: MEASURE_PARAMETER, message }]);
+const reject = (message: string) => rejectField(MEASURE_PARAMETER, message);
 const isMeasure = (name: string): name is MeasureName => Object.hasOwn(AGGREGATES, name);
 const show = (text: string) => JSON.stringify(text.slice(0, CHARS_SHOWN_MAX));
 
 /** Writes what is measured of an event, of the same type for all sources, in which a field may have different types. */
 function writeTyped(measure: Measure, fields: Fields): string {
-  const type = AGGREGATES[measure.name].isOfNumbers ? 'Float64' : 'String';
+  const type = isOfNumbers(measure) ? 'Float64' : 'String';
   return `CAST(${writeMeasured(measure, fields)}, 'Nullable(${type})')`;
 }
 
 /** Writes what is measured of an event: a text, or a number, NULL for a text that is not one as JSON writes it. */
-export function writeMeasured({ name, field }: Measure, fields: Fields): string {
-  const operand = fields.find(field);
-  if (!AGGREGATES[name].isOfNumbers) return toText(operand);
+export function writeMeasured(measure: Measure, fields: Fields): string {
+  const operand = fields.find(measure.field);
+  if (!isOfNumbers(measure)) return toText(operand);
   if (operand.kind === 'integer') return `toFloat64(${operand.sql})`;
   if (operand.kind === 'number') return operand.sql;
   return operand.kind === 'text' || operand.kind === 'json'

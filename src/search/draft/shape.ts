@@ -5,14 +5,15 @@ import { writeValue } from '../../sql/sql.ts';
 import { toText } from '../condition.ts';
 import { type Fields, findColumn } from '../field.ts';
 import {
-  AGGREGATES,
   type Histogram,
+  isOfNumbers,
   listColumns,
   type Measure,
   OTHER_VALUES,
   readHistogram,
   SERIES_MAX,
   widthOf,
+  writeMeasure,
   writeMeasured,
 } from '../histogram.ts';
 import { printField, type SearchField } from '../parse.ts';
@@ -169,17 +170,16 @@ function writeTop(items: readonly Item[], column: string, top: number): string[]
 }
 
 function writeSelect(keys: readonly string[], measure: Measure | undefined, from: string): string {
-  const aggregate = measure && AGGREGATES[measure.name];
   const results = [
     ...keys.map((key) => (key === 'timestamp' ? TIME : key)),
     'count() AS count',
-    ...(aggregate === undefined ? [] : [`${aggregate.call}${aggregate.parameter}(measured) AS value`]),
+    ...(measure === undefined ? [] : [`${writeMeasure(measure, 'measured')} AS value`]),
   ];
   return [
     `SELECT\n  ${results.join(',\n  ')}`,
     `FROM ${from}`,
     `GROUP BY ${keys.join(', ')}`,
-    ...(aggregate?.isOfNumbers === true ? ['HAVING value IS NOT NULL'] : []),
+    ...(measure && isOfNumbers(measure) ? ['HAVING value IS NOT NULL'] : []),
     `ORDER BY ${keys.join(', ')}`,
   ].join('\n');
 }
