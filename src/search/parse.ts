@@ -130,11 +130,9 @@ function readOr(reader: Reader, depth: number): SearchTree {
 
 function readAnd(reader: Reader, depth: number): SearchTree {
   const items = [readTerm(reader, depth)];
-  for (;;) {
-    const isNamed = takeKeyword(reader, 'and');
-    if (!isNamed && (isAtEnd(reader) || peekKeyword(reader) === 'or')) return join('and', items);
+  while (takeKeyword(reader, 'and') || !(isAtEnd(reader) || peekKeyword(reader) === 'or'))
     items.push(readTerm(reader, depth));
-  }
+  return join('and', items);
 }
 
 function join(kind: 'and' | 'or', items: readonly SearchTree[]): SearchTree {
@@ -168,21 +166,17 @@ function describePlace(text: string, at: number, keyword: string | undefined): s
 
 function readGroup(reader: Reader, depth: number): SearchTree {
   const { at } = reader;
-  reader.at++;
-  skipSpace(reader);
+  take(reader, /\(\s*/y);
   const tree = readOr(reader, depth + 1);
-  if (reader.text[reader.at] !== ')')
-    throw reject(at, 'has ( without ); close it, or put the text in quotes');
-  reader.at++;
-  skipSpace(reader);
-  return tree;
+  if (take(reader, /\)\s*/y) !== undefined) return tree;
+  throw reject(at, 'has ( without ); close it, or put the text in quotes');
 }
 
 function readClause(reader: Reader): SearchTree {
-  const { text, at } = reader;
-  countTerms(reader, 1);
-  const named = matchAt(FIELD, text, at);
-  const tree = named === undefined ? readText(reader) : readFieldClause(reader, named);
+  const { at } = reader;
+  countTerms(reader, 1, at);
+  const named = take(reader, FIELD);
+  const tree = named === undefined ? readText(reader) : readFieldClause(reader, named, at);
   skipSpace(reader);
   return tree;
 }
@@ -191,32 +185,28 @@ function readClause(reader: Reader): SearchTree {
  * Counts conditions, the texts between wildcards, each of which the engine has to find in turn, and the names of long
  * paths, each of which it has to analyse.
  */
-function countTerms(reader: Reader, count: number): void {
+function countTerms(reader: Reader, count: number, at: number): void {
   reader.clauses += count;
   if (reader.clauses <= reader.clausesMax) return;
-  throw reject(
-    reader.at,
-    `has more than ${reader.clausesMax} terms, of which texts between * and each ${NAMES_PER_TERM} names of a ` +
-      'field are one, too; search for fewer',
-  );
+  const counted = `texts between * and each ${NAMES_PER_TERM} names of a field counted`;
+  throw reject(at, `has more than ${reader.clausesMax} terms, ${counted}; search for fewer`);
 }
 
 function readText(reader: Reader): SearchClause {
   const { text, at } = reader;
-  const tree =
-    text[at] === '"' ? { kind: 'text' as const, value: [readQuoted(reader)] as const } : readWord(reader);
+  const value: SearchValue = text[at] === '"' ? [readQuoted(reader)] : readWord(reader);
   const read = text.slice(at, reader.at);
   if (read.length > CASED_CHARS_MAX && /[^\0-\x7f]/.test(read))
     throw reject(
       at,
       `has a text of more than ${CASED_CHARS_MAX} characters, not all of them ASCII; search for a part`,
     );
-  return tree;
+  return { kind: 'text', value };
 }
 
-function readWord(reader: Reader): SearchClause {
-  const { text, at } = reader;
-  const word = matchAt(BARE, text, at) ?? '';
+function readWord(reader: Reader): SearchValue {
+  const { at } = reader;
+  const word = take(reader, BARE) ?? '';
   const colon = word.indexOf(':');
   if (colon !== -1)
     throw reject(
@@ -224,33 +214,28 @@ function readWord(reader: Reader): SearchClause {
       `has : in ${shorten(word)} after something that is not a field, whose names are joined by ` +
         'dots and have no *; put a text with a colon in quotes',
     );
-  const value = toValue(word, reader);
-  reader.at += word.length;
-  return { kind: 'text', value };
+  return toValue(reader, word, at);
 }
 
-function readFieldClause(reader: Reader, named: string): SearchTree {
-  const { at, text } = reader;
+/** @param at the position of the field, whose name was read with its colon */
+function readFieldClause(reader: Reader, named: string, at: number): SearchTree {
   const field = readSegments(named.slice(0, -1));
   if (field.length > NAMES_MAX)
     throw reject(at, `has a field of ${field.length} names; it may have ${NAMES_MAX}`);
-  countTerms(reader, Math.floor((field.length - 1) / NAMES_PER_TERM));
-  reader.at += named.length;
-  const operator = (matchAt(/[<>]=?/y, text, reader.at) ?? '=') as SearchOperator; // the pattern matches only these
-  if (operator !== '=') reader.at += operator.length;
-  const position = reader.at;
+  countTerms(reader, Math.floor((field.length - 1) / NAMES_PER_TERM), at);
+  const operator = (take(reader, /[<>]=?/y) ?? '=') as SearchOperator; // the pattern matches only these
+  const { text, at: position } = reader;
   if (text[position] === '"')
     return { kind: 'compare', field, operator, value: [readQuoted(reader)], isQuoted: true, position };
-  const word = matchAt(BARE, text, position);
   if (text[position] === '(')
     throw reject(position, `has ( as a value; repeat the field, as in (${named}a or ${named}b)`);
+  const word = take(reader, BARE);
   if (word === undefined)
     throw reject(
       position,
       `needs a value directly after ${named}${operator === '=' ? '' : operator}, such as 500, /rest/* or "two words"`,
     );
-  const value = toValue(word, reader);
-  reader.at += word.length;
+  const value = toValue(reader, word, position);
   if (operator !== '=' && value.length > 1)
     throw reject(
       position,
@@ -268,16 +253,14 @@ function readSegments(text: string): SearchField {
 
 /** Reads a phrase from its opening quote on. */
 function readQuoted(reader: Reader): string {
-  const quoted = matchAt(/"(?:[^"\\]|\\[\s\S])*"/y, reader.text, reader.at);
-  if (quoted === undefined)
-    throw reject(reader.at, 'has " without an end; close it, or write \\" for a quote within quotes');
-  reader.at += quoted.length;
-  return unquoteText(quoted);
+  const quoted = take(reader, /"(?:[^"\\]|\\[\s\S])*"/y);
+  if (quoted !== undefined) return unquoteText(quoted);
+  throw reject(reader.at, 'has " without an end; close it, or write \\" for a quote within quotes');
 }
 
-function toValue(word: string, reader: Reader): SearchValue {
+function toValue(reader: Reader, word: string, at: number): SearchValue {
   const [first = '', ...rest] = word.split(/\*+/);
-  countTerms(reader, Math.max(0, [first, ...rest].filter((text) => text !== '').length - 1));
+  countTerms(reader, Math.max(0, [first, ...rest].filter((text) => text !== '').length - 1), at);
   return [first, ...rest];
 }
 
@@ -298,7 +281,14 @@ function takeKeyword(reader: Reader, keyword: string): boolean {
 }
 
 function skipSpace(reader: Reader): void {
-  reader.at += matchAt(/\s+/y, reader.text, reader.at)?.length ?? 0;
+  take(reader, /\s+/y);
+}
+
+/** @param pattern sticky */
+function take(reader: Reader, pattern: RegExp): string | undefined {
+  const found = matchAt(pattern, reader.text, reader.at);
+  reader.at += found?.length ?? 0;
+  return found;
 }
 
 /** @param pattern sticky */

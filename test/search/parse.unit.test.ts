@@ -128,7 +128,7 @@ describe('refuses, with the place and what would be right', () => {
     [`b ${'é'.repeat(513)}`, 2, 'more than 512 characters, not all of them ASCII'],
     ['a*'.repeat(129), 0, 'more than 128 terms'],
     [`b x:${'*a'.repeat(128)}`, 4, 'texts between *'],
-    [`${'a.'.repeat(31)}b:1 `.repeat(17), 16 * 66, 'each 4 names of a field are one'],
+    [`${'a.'.repeat(31)}b:1 `.repeat(17), 16 * 66, 'each 4 names of a field'],
   ])('%j', (text, position, message) => {
     const error = catchError(() => parse(text));
     expect(error.errors).toEqual([{ parameter: 'q', position, message: expect.stringContaining(message) }]);
