@@ -28,7 +28,6 @@ export interface SearchDraft {
   /** Values of its parameters with which it returns what the search does. */
   readonly values: Readonly<Record<string, string>>;
   readonly query: DraftQuery;
-  readonly request: PartRequest;
   readonly parameters: DraftParameters;
 }
 
@@ -65,8 +64,7 @@ export function createDraft(
   const shape = shapeOf(request);
   const { parameters: own, names } = planValues(scope.tree, scope.sources);
   const parameters = { ...describeScope(request, shape), ...own };
-  const findParameter = (clause: SearchClause) => names.get(clause);
-  const query: DraftQuery = { scope, shape, findParameter, length: range.until - range.from };
+  const query: DraftQuery = { ...request, shape, findParameter: (clause) => names.get(clause) };
   const sql = writeQuery(query);
   if (Buffer.byteLength(sql) > TEXT_BYTES_MAX)
     throw invalidParameters([
@@ -82,7 +80,7 @@ export function createDraft(
   const { project = '' } = values;
   const bounds = { from: toIso(range.from), until: toIso(range.until) };
   return {
-    ...{ name, definition, sql, query, request, parameters },
+    ...{ name, definition, sql, query, parameters },
     values: { ...(project !== '' && { project }), ...bounds },
   };
 }

@@ -6,7 +6,7 @@ import { writeValue } from '../../sql/sql.ts';
 import { LEVEL_NAMES, writeDecimal, writeDouble, writeForm, writeLevel } from '../comparison.ts';
 import { NEVER, writeConditions } from '../condition.ts';
 import { createOperand, type Fields, writeMetadata } from '../field.ts';
-import type { SearchScope } from '../part.ts';
+import type { PartRequest } from '../part.ts';
 
 /** What a draft returns of the events, and how. */
 export interface DraftShape {
@@ -35,12 +35,10 @@ export interface Item {
   readonly write: (fields: Fields) => string;
 }
 
-export interface DraftQuery {
-  readonly scope: SearchScope;
+/** A search, and how a draft returns what it finds in a range that ends now. */
+export interface DraftQuery extends PartRequest {
   readonly shape: DraftShape;
   readonly findParameter: Fields['findParameter'];
-  /** Length of the range that ends now. */
-  readonly length: Micros;
 }
 
 /** Writes the table of a source, under the name of the table. */
@@ -58,14 +56,14 @@ const MEMBERS: Readonly<Record<string, string>> = {
 
 /** Writes query.sql. @param writeTable default: the sources' own tables */
 export function writeQuery(query: DraftQuery, writeTable = ownTable): string {
-  const { shape, length } = query;
-  const arms = query.scope.sources.map((source) => writeArm(query, source, writeTable));
+  const { shape, range, scope } = query;
+  const arms = scope.sources.map((source) => writeArm(query, source, writeTable));
   const searched = arms.filter(({ isEmpty }) => !isEmpty);
   const shown = searched.length > 0 ? searched : arms.slice(0, 1);
   const union = shown.map(({ sql }) => sql).join('\n    UNION ALL\n');
   const members = [
     "toDateTime64(if(@until = '', @now, @until), 6, 'UTC') AS range_until",
-    `ifNull(toDateTime64OrNull(@from, 6, 'UTC'), range_until - ${writeInterval(length)}) AS range_from`,
+    `ifNull(toDateTime64OrNull(@from, 6, 'UTC'), range_until - ${writeInterval(range.until - range.from)}) AS range_from`,
     ...Object.keys(MEMBERS).flatMap((name) => (union.includes(`${name}(`) ? (MEMBERS[name] ?? []) : [])),
     `events AS (\n${union}\n  )`,
     ...(shape.members ?? []),
