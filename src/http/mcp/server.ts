@@ -50,15 +50,10 @@ export async function serveMcp(parts: AppParts, exchange: Exchange): Promise<Res
 
 /** Keeps only the headers of the protocol: the SDK needs no key. The body has been parsed. */
 function toWebRequest({ headers }: FastifyRequest): Request {
-  const sent = Object.entries(headers).flatMap(([name, value]) =>
-    typeof value === 'string' && /^(?:accept|content-type|mcp-.*)$/.test(name)
-      ? [[name, value] as const]
-      : [],
-  );
-  return new Request('http://localhost/mcp', {
-    method: 'POST',
-    headers: new Headers(sent.map(([...one]) => one)),
-  });
+  const sent = new Headers();
+  for (const [name, value] of Object.entries(headers))
+    if (typeof value === 'string' && /^(?:accept|content-type|mcp-.*)$/.test(name)) sent.set(name, value);
+  return new Request('http://localhost/mcp', { method: 'POST', headers: sent });
 }
 
 const INSTRUCTIONS =
