@@ -17,7 +17,7 @@ import { bindPosition } from '../query/position.ts';
 import { createQuestion } from '../query/question.ts';
 import { createDraft, type SearchDraft } from '../search/draft/draft.ts';
 import { createSearch, SEARCH, type SearchLimits } from '../search/search.ts';
-import type { TailRequest } from '../tail/tails.ts';
+import type { TailRequest } from '../tail/member.ts';
 import { chooseEncoding, chooseFormat, type Inquiry, type Resolved, readDirectives } from './resolve.ts';
 
 export interface ResolveSearchOptions {

@@ -11,6 +11,7 @@ import {
 } from '../query/position.ts';
 import type { Question } from '../query/question.ts';
 import type { Run, RunOptions } from '../query/run.ts';
+import { rowEvent } from './member.ts';
 
 export interface TailRow {
   readonly position: Position;
@@ -122,8 +123,12 @@ function sortKnownLast(rows: readonly TailRow[], known: readonly TailRow[]): rea
   return [...fresh, ...old];
 }
 
-/** Marks: the cursors of events. Each is the newest position so far, and how many rows of this position there were. */
-export function createMarks(pages: Pages, now: () => number) {
+/**
+ * Marks: the cursors of events. Each is the newest position so far, and how many rows of this position there were.
+ *
+ * @param cursorOf writes a mark as a cursor
+ */
+export function createMarks(pages: Pages, now: () => number, cursorOf: (mark: Position) => string) {
   /**
    * Returns the mark after one more row. A row that is ahead of the clock does not move it: a tail that continues there
    * would leave out the rows that come after it.
@@ -137,7 +142,15 @@ export function createMarks(pages: Pages, now: () => number) {
   }
 
   return {
-    advance,
+    /** Returns the events of rows, and the mark of the last one. @param from the mark before the rows */
+    encode(rows: readonly TailRow[], from: Position | undefined) {
+      let mark = from;
+      const pieces = rows.flatMap(({ position, row }) => {
+        mark = advance(mark, position);
+        return rowEvent(cursorOf(mark ?? position), row);
+      });
+      return { events: Buffer.concat(pieces), mark };
+    },
     /** Returns the mark of a reading, or the previous one if that is newer or counts more rows. */
     later(before: Position | undefined, rows: readonly TailRow[]): Position | undefined {
       const mark = rows.reduce<Position | undefined>(

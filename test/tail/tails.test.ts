@@ -5,8 +5,8 @@ import { parseParameters } from '../../src/query/parameters.ts';
 import type { Position } from '../../src/query/position.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { createRunner, type Run, type RunOptions } from '../../src/query/run.ts';
-import type { Sink } from '../../src/tail/member.ts';
-import { createTails, type TailRequest } from '../../src/tail/tails.ts';
+import type { Sink, TailRequest } from '../../src/tail/member.ts';
+import { createTails } from '../../src/tail/tails.ts';
 import { openTestStore, storeEvents } from '../support/service.ts';
 
 const { core, config, close } = await openTestStore();
