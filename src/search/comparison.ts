@@ -1,6 +1,6 @@
 import { LEVEL_TEXTS, LEVELS, type Level, type LevelRule } from '../definitions/level.ts';
 import { writeValue } from '../sql/sql.ts';
-import type { SearchClause, SearchOperator } from './parse.ts';
+import type { Compare, SearchOperator } from './parse.ts';
 
 type WriteColumn = (name: string) => string;
 
@@ -84,11 +84,8 @@ function writeRange(levels: readonly Level[], { warnFrom, errorFrom }: LevelRule
   if (isNamed.slice(first, last).includes(false)) return '';
   const starts = [undefined, warnFrom, errorFrom, undefined];
   const [from, until] = [starts[first], starts[last + 1]];
-  const bounds = [
-    ...(from === undefined ? [] : [`${status} >= ${from}`]),
-    ...(until === undefined ? [] : [`${status} < ${until}`]),
-  ];
-  return bounds.length === 0 ? `${status} IS NOT NULL` : bounds.join(' AND ');
+  const bounds = [from && `${status} >= ${from}`, until && `${status} < ${until}`].filter(Boolean);
+  return bounds.join(' AND ') || `${status} IS NOT NULL`;
 }
 
 const ALL_TEXTS = LEVELS.flatMap((level) => LEVEL_TEXTS[level].map((text) => [text, level] as const));
@@ -219,18 +216,11 @@ function floorOf({ isNegative, digits, exponent }: Decimal) {
 const INTEGER_MIN = -(2n ** 63n);
 const INTEGER_MAX = 2n ** 63n - 1n;
 
-/** A condition on integers of 64 bits; `always` if every integer meets it. */
-export type IntegerBound = { readonly operator: SearchOperator; readonly value: string } | 'always' | 'never';
-
 /**
- * Returns what a condition means for integers. A bound between two of them is rounded down, and its operator changed
- * accordingly.
+ * Returns what a condition means for integers of 64 bits; `always` if every integer meets it. A bound between two of
+ * them is rounded down, and its operator changed accordingly.
  */
-export function boundOfInteger({
-  operator,
-  value: [text],
-  isQuoted,
-}: Extract<SearchClause, { kind: 'compare' }>): IntegerBound {
+export function boundOfInteger({ operator, value: [text], isQuoted }: Compare) {
   const decimal = parseDecimal(text);
   if (decimal === undefined) return 'never';
   const { floor, isWhole } = floorOf(decimal);

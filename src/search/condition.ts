@@ -4,10 +4,7 @@ import { shorten } from '../query/parameters.ts';
 import { writeValue } from '../sql/sql.ts';
 import { boundOfInteger, isNumber, spellingsOf, writeBound } from './comparison.ts';
 import type { Fields, Operand } from './field.ts';
-import { listClauses, reject, type SearchClause, type SearchTree, type SearchValue } from './parse.ts';
-
-/** A condition on the value of a field. */
-export type Compare = Extract<SearchClause, { kind: 'compare' }>;
+import { type Compare, listClauses, reject, type SearchTree, type SearchValue } from './parse.ts';
 
 export const NEVER = 'false';
 const ALWAYS = 'true';

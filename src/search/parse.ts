@@ -15,16 +15,19 @@ export const EVERYTHING: SearchTree = { kind: 'and', items: [] };
 export type SearchClause =
   | { readonly kind: 'text'; readonly value: SearchValue }
   | { readonly kind: 'exists'; readonly field: SearchField; readonly position: number }
-  | {
-      readonly kind: 'compare';
-      readonly field: SearchField;
-      readonly operator: SearchOperator;
-      readonly value: SearchValue;
-      /** Whether the value was in quotes, and so means exactly this text. */
-      readonly isQuoted: boolean;
-      /** Position of the value. */
-      readonly position: number;
-    };
+  | Compare;
+
+/** A condition on the value of a field. */
+export interface Compare {
+  readonly kind: 'compare';
+  readonly field: SearchField;
+  readonly operator: SearchOperator;
+  readonly value: SearchValue;
+  /** Whether the value was in quotes, and so means exactly this text. */
+  readonly isQuoted: boolean;
+  /** Position of the value. */
+  readonly position: number;
+}
 
 export type SearchOperator = '=' | '>=' | '<=' | '>' | '<';
 
@@ -36,6 +39,8 @@ export type SearchValue = readonly [string, ...string[]];
 
 /** A bare word with a special meaning; as a text it needs quotes. */
 export const KEYWORD = /^(?:and|or|not)$/i;
+
+const SPACE = /\s+/y;
 
 /** The characters that end a bare word. */
 const BARE = /[^\s()"]+/y;
@@ -98,7 +103,7 @@ interface Reader {
  */
 export function parseSearch(text: string, clausesMax: number): SearchTree {
   const reader: Reader = { text, at: 0, clauses: 0, clausesMax };
-  skipSpace(reader);
+  take(reader, SPACE);
   if (reader.at === text.length) return EVERYTHING;
   const tree = readOr(reader, 0);
   if (reader.at < text.length)
@@ -177,7 +182,7 @@ function readClause(reader: Reader): SearchTree {
   countTerms(reader, 1, at);
   const named = take(reader, FIELD);
   const tree = named === undefined ? readText(reader) : readFieldClause(reader, named, at);
-  skipSpace(reader);
+  take(reader, SPACE);
   return tree;
 }
 
@@ -276,12 +281,8 @@ function peekKeyword({ text, at }: Reader): string | undefined {
 function takeKeyword(reader: Reader, keyword: string): boolean {
   if (peekKeyword(reader) !== keyword) return false;
   reader.at += keyword.length;
-  skipSpace(reader);
+  take(reader, SPACE);
   return true;
-}
-
-function skipSpace(reader: Reader): void {
-  take(reader, /\s+/y);
 }
 
 /** @param pattern sticky */

@@ -237,9 +237,9 @@ export interface PlannedPart
   /** The values that the SQL reads besides those of parameters. */
   readonly values: ParameterValues;
   /** The fields that it groups by or measures. */
-  readonly fields?: readonly SearchField[];
+  readonly fields?: readonly SearchField[] | undefined;
   /** Why it may find nothing, besides the search. */
-  readonly doubt?: string;
+  readonly doubt?: string | undefined;
 }
 
 /** Returns the bounds of a part that has no pages. */

@@ -23,10 +23,10 @@ import {
   SEARCH_PARAMETER,
   type SearchClause,
   type SearchField,
-  type SearchTree,
 } from './parse.ts';
 import {
   type PartRequest,
+  type PlannedPart,
   type Range,
   rejectField,
   SEARCH_PARAMETERS,
@@ -103,16 +103,14 @@ const SETS = 2;
  * @throws TailraceError `invalid_parameter`
  */
 export function createSearch(values: ParameterValues, options: CreateSearchOptions): CreatedSearch {
-  const { sources } = options;
   const request = readRequest(values, options);
   const { scope } = request;
-  const { tree } = scope;
-  const { fields = [], doubt, values: bounds, ...part } = planPart(request);
+  const { fields, doubt, values: bounds, ...part } = planPart(request);
   const digest = hashSearch(scope, values);
   return {
     endpoint: { ...SEARCH, ...part, fileHash: digest, hash: digest },
     values: { ...values, ...bounds },
-    describeDoubts: () => describeDoubts(tree, { fields, doubt, sources }),
+    describeDoubts: () => describeDoubts(scope, { fields, doubt }),
   };
 }
 
@@ -157,22 +155,14 @@ function findRange(values: ParameterValues, nowMs: number, isTail: boolean): Ran
   throw rejectField('from', message);
 }
 
-interface Searched {
-  /** Fields that the events are grouped by, or of which something was computed. */
-  readonly fields: readonly SearchField[];
-  /** Of the part of the search. */
-  readonly doubt: string | undefined;
-  readonly sources: readonly Source[];
-}
-
 const FIELDS_MAX = 5;
 const CHARS_MAX = 100;
 const cut = (text: string) => text.slice(0, CHARS_MAX);
 
 /** Describes in one line what may be wrong with a search that finds nothing; `undefined` if nothing stands out. */
 export function describeDoubts(
-  tree: SearchTree,
-  { fields: own, doubt, sources }: Searched,
+  { tree, sources }: Pick<SearchScope, 'tree' | 'sources'>,
+  { fields: own = [], doubt }: Partial<Pick<PlannedPart, 'fields' | 'doubt'>>,
 ): string | undefined {
   const fields = [...own, ...listNamed(tree)];
   const [colon] = listClauses(tree).flatMap((term) => describeColon(term, sources) ?? []);

@@ -1,17 +1,9 @@
 import { findLevel, type Level } from '../../definitions/level.ts';
 import type { Source } from '../../definitions/source.ts';
 import { boundOfInteger, compareNumbers, isNumber, spellingsOf } from '../../search/comparison.ts';
-import {
-  type Compare,
-  casesOf,
-  findLevels,
-  isFitting,
-  matches,
-  readTime,
-  TESTS,
-} from '../../search/condition.ts';
+import { casesOf, findLevels, isFitting, matches, readTime, TESTS } from '../../search/condition.ts';
 import { findColumn, KINDS, pathOf } from '../../search/field.ts';
-import type { SearchField, SearchTree, SearchValue } from '../../search/parse.ts';
+import type { Compare, SearchField, SearchTree, SearchValue } from '../../search/parse.ts';
 import type { Event } from '../event.ts';
 import { readString } from '../json/grammar.ts';
 import { cutMembers, type Member } from '../json/text.ts';

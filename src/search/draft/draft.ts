@@ -5,9 +5,9 @@ import type { Source } from '../../definitions/source.ts';
 import { formatInstant } from '../../lib/instant.ts';
 import { invalidParameters, type ParameterValues } from '../../query/parameters.ts';
 import { boundOfInteger, isNumber } from '../comparison.ts';
-import type { Compare } from '../condition.ts';
 import { findColumn, isRowField } from '../field.ts';
 import {
+  type Compare,
   printField,
   SEARCH_PARAMETER,
   type SearchClause,

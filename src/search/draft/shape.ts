@@ -109,7 +109,9 @@ function shapeSeries({ scope: { sources }, values, range }: PartRequest): DraftS
   const items = [
     ...(hasTime ? [columnItem('timestamp', 'at')] : []),
     fieldItem(isWhole ? series : SERIES, by),
-    ...(measure === undefined ? [] : [measuredItem(measure)]),
+    ...(measure === undefined
+      ? []
+      : [{ name: 'measured', write: (fields: Fields) => writeMeasured(measure, fields) }]),
   ];
   const named = listColumns({ ...histogram, name: series, top: undefined });
   return {
@@ -124,11 +126,6 @@ function shapeSeries({ scope: { sources }, values, range }: PartRequest): DraftS
     isRounded: measure?.name === 'avg' || measure?.name === 'sum',
   };
 }
-
-const measuredItem = (measure: Measure): Item => ({
-  name: 'measured',
-  write: (fields: Fields) => writeMeasured(measure, fields),
-});
 
 function describe({ by, measure }: Histogram, hasTime: boolean): Pick<DraftShape, 'title' | 'description'> {
   const what = measure === undefined ? 'Number' : `${measure.name} of ${printField(measure.field)}`;
