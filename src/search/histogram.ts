@@ -37,14 +37,11 @@ export function widthOf({ from, until }: Range, values: ParameterValues): Micros
 
 export function planHistogram({ scope, values, range }: PartRequest): PlannedPart {
   const histogram = readHistogram(values);
-  const { measure } = histogram;
-  const columns = nameColumns(histogram);
-  const buckets = Number(values['buckets']);
-  const width = widthOf(range, values);
+  const { measure, top = SERIES_MAX } = histogram;
   return {
-    columns,
-    maxRows: buckets * seriesRowsMax(histogram),
-    values: { ...boundsOf(range), [SEARCH_WIDTH]: String(width) },
+    columns: nameColumns(histogram),
+    maxRows: Number(values['buckets']) * (top + 2), // those without a value, and the rest
+    values: { ...boundsOf(range), [SEARCH_WIDTH]: String(widthOf(range, values)) },
     writeSelect: writeHistogram(scope, histogram),
     fields: [histogram.by, ...(measure === undefined ? [] : [measure.field])],
     ...(measure !== undefined && isOfNumbers(measure) && { doubt: describeNumbers(measure) }),
@@ -81,39 +78,23 @@ export interface Histogram {
   readonly top: number | undefined;
 }
 
-/** Returns the most rows of one time bucket. */
-const seriesRowsMax = ({ top }: Histogram): number => (top ?? SERIES_MAX) + 2;
-
-/** Columns that only some histograms have. */
-const VALUE_COLUMN = 'value';
-const OTHER_COLUMN = 'other';
-
 export function listColumns({ by, name, measure, top }: Histogram): ResultColumn[] {
-  const timestamp = {
-    name: 'timestamp',
-    type: 'integer',
-    description: 'Start of the time bucket, microseconds since the epoch, UTC.',
-  } as const;
-  const columns: ResultColumn[] = [
-    timestamp,
+  const start = 'Start of the time bucket, microseconds since the epoch, UTC.';
+  const other = 'Whether these are the events of all values that are not among the most frequent.';
+  return [
+    { name: 'timestamp', type: 'integer', description: start },
     { name, type: 'string', description: `Value of ${printField(by)}.` },
     COUNT,
+    ...(measure === undefined ? [] : [describeMeasure(measure)]),
+    ...(top === undefined ? [] : [{ name: 'other', type: 'boolean', description: other } as const]),
   ];
-  if (measure !== undefined) columns.push(describeMeasure(measure));
-  if (top !== undefined)
-    columns.push({
-      name: OTHER_COLUMN,
-      type: 'boolean',
-      description: 'Whether these are the events of all values that are not among the most frequent.',
-    });
-  return columns;
 }
 
 function describeMeasure(measure: Measure): ResultColumn {
   const printed = printField(measure.field);
   return isOfNumbers(measure)
-    ? { name: VALUE_COLUMN, type: 'number', description: `${measure.name} of ${printed}.` }
-    : { name: VALUE_COLUMN, type: 'integer', description: `Number of different values of ${printed}.` };
+    ? { name: 'value', type: 'number', description: `${measure.name} of ${printed}.` }
+    : { name: 'value', type: 'integer', description: `Number of different values of ${printed}.` };
 }
 
 /**
@@ -128,8 +109,11 @@ function writeHistogram(scope: SearchScope, histogram: Histogram): WriteSearch {
     const width = `CAST(${value(SEARCH_WIDTH)}, 'Int64')`;
     const arms = writeArms(scope, value, {
       select: (fields) => {
-        const measured = measure === undefined ? '' : `, ${writeTyped(measure, fields)} AS "#measured"`;
-        return `${column('timestamp')} AS "#time", ${writeFieldValue(fields.find(by))} AS "#raw"${measured}`;
+        const shared = `${column('timestamp')} AS "#time", ${writeFieldValue(fields.find(by))} AS "#raw"`;
+        if (measure === undefined) return shared;
+        // Of the same type for all sources, in which a field may have different types.
+        const type = isOfNumbers(measure) ? 'Float64' : 'String';
+        return `${shared}, CAST(${writeMeasured(measure, fields)}, 'Nullable(${type})') AS "#measured"`;
       },
     });
     // Counted once for all sources: to count each source first takes the engine longer to plan than it saves.
@@ -143,8 +127,8 @@ function writeHistogram(scope: SearchScope, histogram: Histogram): WriteSearch {
       `${start} + "#slot" * ${width} AS timestamp`,
       `"#series" AS "${name}"`,
       'sum("#events") AS count',
-      ...(merged === undefined ? [] : [`${merged} AS ${VALUE_COLUMN}`]),
-      ...(top === undefined ? [] : [`CAST("#other", 'Bool') AS ${OTHER_COLUMN}`]),
+      ...(merged === undefined ? [] : [`${merged} AS value`]),
+      ...(top === undefined ? [] : [`CAST("#other", 'Bool') AS other`]),
     ];
     return `SELECT ${items.join(', ')} FROM (${writeSeries(histogram, slots)})
 GROUP BY "#slot", "#series", "#other"${measure && isOfNumbers(measure) ? ` HAVING isNotNull(${merged})` : ''}
@@ -216,12 +200,6 @@ export function parseMeasure(text: string): Measure | undefined {
 const reject = (message: string) => rejectField(MEASURE_PARAMETER, message);
 const isMeasure = (name: string): name is MeasureName => Object.hasOwn(AGGREGATES, name);
 const show = (text: string) => JSON.stringify(text.slice(0, CHARS_SHOWN_MAX));
-
-/** Writes what is measured of an event, of the same type for all sources, in which a field may have different types. */
-function writeTyped(measure: Measure, fields: Fields): string {
-  const type = isOfNumbers(measure) ? 'Float64' : 'String';
-  return `CAST(${writeMeasured(measure, fields)}, 'Nullable(${type})')`;
-}
 
 /** Writes what is measured of an event: a text, or a number, NULL for a text that is not one as JSON writes it. */
 export function writeMeasured(measure: Measure, fields: Fields): string {
