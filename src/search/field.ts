@@ -78,14 +78,10 @@ export interface SearchFields extends Fields {
   definitions(): readonly string[];
 }
 
-// Names of no column, since columns have no capital letters. One letter each: an alias is repeated for each term of
-// each source.
+// The table and the members of the WITH have names of no column, since columns have no capital letters. One letter each:
+// an alias is repeated for each term of each source.
 /** The alias of the source's table within its SELECT. Names without it could be resolved as those of results. */
 export const TABLE = 'T';
-const LEVEL = 'L';
-const JSON_PREFIX = 'J';
-const TEXT_PREFIX = 'X';
-const FORM_PREFIX = 'N';
 // Of numbers: an expression for each term of each source would exceed the engine's bound on syntax trees.
 const NUMBER_MEMBERS = {
   N: `x -> ${writeForm('x')}`,
@@ -115,11 +111,11 @@ export function createFields(source: Source): SearchFields {
     // The metadata is parsed once for each path.
     extract(path) {
       const nth = definitions.size;
-      const raw = define(JSON_PREFIX + nth, writeExtract(path));
-      define(TEXT_PREFIX, READ_JSON);
-      return define(TEXT_PREFIX + nth, `${TEXT_PREFIX}(${raw})`);
+      const raw = define(`J${nth}`, writeExtract(path));
+      define('X', READ_JSON);
+      return define(`X${nth}`, `X(${raw})`);
     },
-    level: () => define(LEVEL, writeLevel(source.level, column, LEVEL_RANKS)),
+    level: () => define('L', writeLevel(source.level, column, LEVEL_RANKS)),
     levelForm: LEVEL_RANKS,
   };
 
@@ -132,7 +128,7 @@ export function createFields(source: Source): SearchFields {
     },
     column,
     number(text) {
-      const name = forms.get(text) ?? `${FORM_PREFIX}${forms.size}`;
+      const name = forms.get(text) ?? `N${forms.size}`;
       forms.set(text, name);
       for (const [member, expression] of Object.entries(NUMBER_MEMBERS)) define(member, expression);
       define(name, `N(${text})`);

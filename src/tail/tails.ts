@@ -36,17 +36,14 @@ export function createTails(options: TailsOptions) {
   let served = registry.endpoints;
   let isClosed = false;
 
-  function openGroup(request: TailRequest): Group {
+  /** Adds a tail to the group of its question, which it begins if there is none. */
+  function add(request: TailRequest) {
     const { key } = request.question;
     const existing = groups.get(key);
     existing?.join(request.lane);
     const group = existing ?? createGroup(options, request);
     groups.set(key, group);
-    return group;
-  }
-
-  function add(group: Group, request: TailRequest): Member {
-    const { members, question } = group;
+    const { members } = group;
     const member = createMember(request, {
       bufferBytesMax,
       onEnd(reason) {
@@ -54,11 +51,11 @@ export function createTails(options: TailsOptions) {
         onEnded(reason);
         if (members.size > 0) return;
         group.close();
-        groups.delete(question.key);
+        groups.delete(key);
       },
     });
     members.add(member);
-    return member;
+    return { group, member };
   }
 
   /** Ends the tails of definitions that have changed. Deleted events change no definition. */
@@ -95,8 +92,7 @@ export function createTails(options: TailsOptions) {
     async open(request: TailRequest): Promise<Pick<Member, 'start' | 'leave'>> {
       const { caller, position, signal } = request;
       verifyPlace(caller);
-      const group = openGroup(request);
-      const member = add(group, request);
+      const { group, member } = add(request);
       try {
         await untilAborted(group.ready, signal);
         if (position !== undefined) member.continueAfter(await readPast(group, position, request));

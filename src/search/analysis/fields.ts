@@ -116,10 +116,6 @@ const NAMES = `splitByChar(${BEFORE_NAME}, substring(path, 2))`;
 /** Writes the name of a field, as a search names it, from its path. */
 export const NAME_OF_PATH = `arrayStringConcat(arrayMap(n -> ${QUOTED}, ${NAMES}), '.')`;
 
-// Members of the WITH.
-const OPEN = 'O';
-const CUT = 'C';
-
 /** Returns the members of the objects in it. */
 const OPEN_OBJECTS =
   `a -> arrayFlatten(arrayMap(p -> arrayMap(c -> (concat(p.1, ${BEFORE_NAME}, c.1), c.2), ` +
@@ -154,19 +150,13 @@ export function selectPairs(source: Source, fields: Fields): string {
  */
 export function writePairs(arms: string, more = ''): string {
   const levels = Array.from({ length: DEPTH_MAX }, (_, depth) => `M${depth}`);
-  const members = levels.map(
-    (name, depth) => `${depth === 0 ? MEMBERS : `${OPEN}(M${depth - 1})`} AS ${name}`,
-  );
+  const members = levels.map((name, depth) => `${depth === 0 ? MEMBERS : `OPEN(M${depth - 1})`} AS ${name}`);
   const isLeaf = `NOT has(paths, p.1) AND length(p.1) <= ${PATH_BYTES_MAX} AND NOT startsWith(p.2, '{')`;
   const found = `arraySlice(arrayFilter(p -> ${isLeaf}, arrayConcat(${levels.join(', ')})), 1, ${LEAVES_MAX})`;
   const texts = `arrayMap(p -> (p.1, READ(p.2)), ${found})`;
   const pairs = `arrayFilter(p -> isNotNull(p.2), arrayConcat(arrayZip(paths, typed), ${texts}))`;
   const level = writeLevelName('toUInt8OrZero(pair.2)');
-  return `WITH ${MEMBERS_OF_WITH} SELECT pair.1 AS path,
-    if(path = ${writePath(['level'])}, ${level}, ${CUT}(pair.2)) AS value${more}
+  return `WITH ${OPEN_OBJECTS} AS OPEN, ${CUT_VALUE} AS CUT, ${READ_JSON} AS READ SELECT pair.1 AS path,
+    if(path = ${writePath(['level'])}, ${level}, CUT(pair.2)) AS value${more}
 FROM (WITH ${members.join(', ')} SELECT arrayJoin(${pairs}) AS pair${more} FROM (\n${arms}\n))`;
 }
-
-const MEMBERS_OF_WITH = Object.entries({ [OPEN]: OPEN_OBJECTS, [CUT]: CUT_VALUE, READ: READ_JSON })
-  .map(([name, expression]) => `${expression} AS ${name}`)
-  .join(', ');
