@@ -161,8 +161,8 @@ export function pathOf(field: SearchField): SearchField {
 
 /** Finds the typed column that a field is read from, unless it is one of a row. */
 export function findColumn({ columns }: Source, field: SearchField): SourceColumn | undefined {
-  const path = pathOf(field);
-  return columns.find((one) => isAt(one, path));
+  const name = printField(pathOf(field));
+  return columns.find((one) => isSearched(one) && nameInMetadata(one) === name);
 }
 
 /** Whether a field is one of a row. */
@@ -198,8 +198,8 @@ export function listFields({ columns }: Source): DeclaredField[] {
   for (const [name, [type, description]] of Object.entries(ROW_FIELDS))
     declared.set(name, { name, type, description });
   for (const column of columns) {
-    const { type, otherwise, description } = column;
-    if (pathInMetadata(column) !== undefined && otherwise !== undefined) continue;
+    const { type, description } = column;
+    if (!isSearched(column)) continue;
     const name = printField(fieldOf(column));
     if (!declared.has(name))
       declared.set(name, { name, type: type === 'keyword' ? 'string' : type, description });
@@ -209,26 +209,23 @@ export function listFields({ columns }: Source): DeclaredField[] {
 
 /** Returns how a search names a typed column: by its path, or by its own name if it has none, or several. */
 export function fieldOf(column: SourceColumn): SearchField {
-  const [head = column.name, ...others] = pathInMetadata(column) ?? [];
-  const field = [head, ...others] as const;
-  return head === 'metadata' || isRowField(field) ? ['metadata', ...field] : field;
+  const field = pathInMetadata(column) ?? ([column.name] as const);
+  return field[0] === 'metadata' || isRowField(field) ? ['metadata', ...field] : field;
 }
 
-/**
- * Whether a column has exactly the value at a path of the metadata; one without such a path, or with several, has its
- * own name.
- */
-function isAt(column: SourceColumn, field: SearchField): boolean {
-  const { name, otherwise } = column;
-  const path = pathInMetadata(column);
-  if (path === undefined) return field.length === 1 && field[0] === name;
-  if (otherwise !== undefined || path.length !== field.length) return false;
-  return path.every((member, i) => member === field[i]);
+const nameInMetadata = remember((column: SourceColumn) => printField(pathOf(fieldOf(column))));
+
+/** Whether a search can read a column: one of a path has to have exactly the value there. */
+function isSearched(column: SourceColumn): boolean {
+  return column.otherwise === undefined || pathInMetadata(column) === undefined;
 }
 
 /** Member names within the metadata; `undefined` for a column of another place, or of several. */
-function pathInMetadata({ path: [first, ...rest], otherPaths }: SourceColumn): readonly string[] | undefined {
-  return first === 'metadata' && otherPaths.length === 0 ? rest : undefined;
+function pathInMetadata({ path, otherPaths }: SourceColumn): SearchField | undefined {
+  const [first, head, ...others] = path;
+  return first === 'metadata' && head !== undefined && otherPaths.length === 0
+    ? [head, ...others]
+    : undefined;
 }
 
 /** The kind of a typed column's values. */

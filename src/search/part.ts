@@ -125,20 +125,15 @@ export function printShare(share: number): number | undefined {
   return share === 1 ? undefined : Number(share.toPrecision(4));
 }
 
-type WriteOfSource = (fields: SearchFields) => string;
-
-/** Counts the events of the search that meet each condition; `undefined`: all of them. */
+/** Counts events of the search by each of these aggregates; by default all of them. */
 export async function countEvents(
   ask: AskStep,
   scope: SearchScope,
-  conditions: readonly (WriteOfSource | undefined)[] = [undefined],
+  counts: readonly ((fields: SearchFields) => string)[] = [() => 'count()'],
 ): Promise<number[]> {
-  const names = conditions.map((_, i) => `n${i}`);
+  const names = counts.map((_, i) => `n${i}`);
   const writeSelect: WriteSearch = (value) => {
-    const select = (fields: SearchFields) =>
-      conditions
-        .map((write, i) => `${write === undefined ? 'count()' : `countIf(${write(fields)})`} AS n${i}`)
-        .join(', ');
+    const select = (fields: SearchFields) => counts.map((write, i) => `${write(fields)} AS n${i}`).join(', ');
     const arms = writeArms(scope, value, { select });
     return `SELECT ${names.map((name) => `sum(${name}) AS ${name}`).join(', ')} FROM (\n${arms}\n)`;
   };

@@ -63,7 +63,10 @@ export function planCompare({ scope, values, range, clausesMax }: PartRequest): 
     maxRows: size,
     values: boundsOf(range),
     async prepare(ask) {
-      const [own = 0, others = 0] = await countEvents(ask, compared.scope, writeSets(compared));
+      const counts = writeSets(compared).map(
+        (write) => (fields: SearchFields) => `countIf(${write(fields)})`,
+      );
+      const [own = 0, others = 0] = await countEvents(ask, compared.scope, counts);
       const samples = [chooseSample(own, ROWS_MAX), chooseSample(others, ROWS_MAX)] as const;
       const read = own / samples[0] + others / samples[1];
       return {
