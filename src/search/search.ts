@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Config } from '../config/config.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
@@ -70,14 +71,10 @@ export interface CreatedSearch {
   readonly describeDoubts: () => string | undefined;
 }
 
-export interface SearchLimits {
-  readonly searchClausesMax?: number | undefined;
-}
-
 export interface CreateSearchOptions {
   readonly sources: readonly Source[];
   readonly nowMs: number;
-  readonly limits: SearchLimits;
+  readonly limits: Pick<Config, 'searchClausesMax'>;
   readonly isTail?: boolean;
   /** See `SearchScope`. */
   readonly mayHaveRows?: SearchScope['mayHaveRows'];

@@ -16,14 +16,14 @@ import { parsePinnedParameters } from '../query/pins.ts';
 import { bindPosition } from '../query/position.ts';
 import { createQuestion } from '../query/question.ts';
 import { createDraft, type SearchDraft } from '../search/draft/draft.ts';
-import { createSearch, SEARCH, type SearchLimits } from '../search/search.ts';
+import { createSearch, SEARCH } from '../search/search.ts';
 import type { TailRequest } from '../tail/member.ts';
 import { chooseEncoding, chooseFormat, type Inquiry, type Resolved, readDirectives } from './resolve.ts';
 
 export interface ResolveSearchOptions {
   readonly registry: Registry;
   readonly cursors: Cursors;
-  readonly limits: SearchLimits & Pick<Config, 'searchBytesMax'>;
+  readonly limits: Pick<Config, 'searchBytesMax' | 'searchClausesMax'>;
   /** ms since the epoch. */
   readonly now: () => number;
   readonly filled: FilledTables;
