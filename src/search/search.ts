@@ -62,15 +62,6 @@ export const SEARCH: Endpoint = {
   sqlFile: '',
 };
 
-/** A search as an endpoint, so that it is run, written and paged as any other. */
-export interface CreatedSearch {
-  readonly endpoint: Endpoint;
-  /** The checked parameters and the other values that the SQL reads. */
-  readonly values: ParameterValues;
-  /** Describes to a caller that finds nothing what may be wrong with the search; `undefined` if nothing stands out. */
-  readonly describeDoubts: () => string | undefined;
-}
-
 export interface CreateSearchOptions {
   readonly sources: readonly Source[];
   readonly nowMs: number;
@@ -91,7 +82,7 @@ const CONDITIONS_MAX = 2_048;
 const SETS = 2;
 
 /**
- * Creates the endpoint that answers a search.
+ * Creates the endpoint that answers a search, so that it is run, written and paged as any other.
  *
  * @param values of `SEARCH`, checked
  * @param sources that are searched; at least one
@@ -99,14 +90,16 @@ const SETS = 2;
  * @param isTail whether new rows are followed: the range has no end, and no start unless the caller sets one
  * @throws TailraceError `invalid_parameter`
  */
-export function createSearch(values: ParameterValues, options: CreateSearchOptions): CreatedSearch {
+export function createSearch(values: ParameterValues, options: CreateSearchOptions) {
   const request = readRequest(values, options);
   const { scope } = request;
   const { fields, doubt, values: bounds, ...part } = planPart(request);
   const digest = hashSearch(scope, values);
+  const endpoint: Endpoint = { ...SEARCH, ...part, fileHash: digest, hash: digest };
   return {
-    endpoint: { ...SEARCH, ...part, fileHash: digest, hash: digest },
+    endpoint,
     values: { ...values, ...bounds },
+    /** What may be wrong with the search if it finds nothing; `undefined` if nothing stands out. */
     describeDoubts: () => describeDoubts(scope, { fields, doubt }),
   };
 }
