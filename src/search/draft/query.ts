@@ -13,8 +13,8 @@ export interface DraftShape {
   /** The end of a name, such as `p95-of-duration-by-path`. */
   readonly title: string;
   readonly description: string;
-  /** Results of the SELECTs of the sources, together called `events`. */
-  readonly items: readonly Item[];
+  /** Results of the SELECTs of the sources, together called `events`; each writes SQL of the same type for every source. */
+  readonly items: Readonly<Record<string, (fields: Fields) => string>>;
   /** Members of WITH after `events`. */
   readonly members?: readonly string[];
   /** The last SELECT. */
@@ -26,13 +26,6 @@ export interface DraftShape {
   readonly stepSeconds?: number;
   /** Whether its numbers depend on the order in which the engine adds. */
   readonly isRounded?: boolean;
-}
-
-/** A result of the SELECT of one source. */
-export interface Item {
-  readonly name: string;
-  /** Returns SQL of the same type for every source. */
-  readonly write: (fields: Fields) => string;
 }
 
 /** A search, and how a draft returns what it finds in a range that ends now. */
@@ -79,7 +72,7 @@ export function findRead(query: DraftQuery, source: Source): readonly (readonly 
 function writeArm(query: DraftQuery, source: Source, writeTable: WriteTable) {
   const { scope, shape } = query;
   const fields = createFields(query, source);
-  const items = shape.items.map(({ name, write }) => {
+  const items = Object.entries(shape.items).map(([name, write]) => {
     const sql = write(fields);
     return sql === name ? name : `${sql} AS ${name}`;
   });
@@ -90,7 +83,7 @@ function writeArm(query: DraftQuery, source: Source, writeTable: WriteTable) {
     scope.hasProject ? `${project} = @project` : `(@project = '' OR ${project} = @project)`,
     ...searched,
   ];
-  const sql = `    SELECT ${items.length === 0 ? '1 AS event' : items.join(', ')}
+  const sql = `    SELECT ${items.join(', ')}
     FROM ${writeTable(source)}
     WHERE ${conditions.join('\n      AND ')}`;
   return { sql, isEmpty: searched.includes(NEVER), read: fields.read };
@@ -134,8 +127,8 @@ function createFields(query: DraftQuery, source: Source, aliases = findAliases(q
 
 function findAliases(query: DraftQuery, source: Source): ReadonlySet<string> {
   const plain = createFields(query, source, new Set());
-  const items = query.shape.items.filter(({ name, write }) => write(plain) !== name);
-  return new Set(items.map(({ name }) => name));
+  const items = Object.entries(query.shape.items).filter(([name, write]) => write(plain) !== name);
+  return new Set(items.map(([name]) => name));
 }
 
 /** Lists what an event needs to have so that a column has its value. */
