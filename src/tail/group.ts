@@ -153,7 +153,7 @@ export function createGroup(parts: GroupParts, first: TailRequest) {
       return { rows, olderThan: withSent(pages, floor, rows.filter(isFloor).length) };
     },
     /** Reads the same from the cursor of a page on; `undefined` if there are too many. @throws the failure of the query */
-    async readBetween(from: Position, until: Position, { signal, ...forWhom }: BoundedOptions) {
+    async readBetween(from: Position, until: Position, { signal, ...forWhom }: PageOptions) {
       const options = { ...forWhom, signal: AbortSignal.any([signal, closing.signal]), from };
       const isEnough = (row: TailRow) => isNewer(until, row.position);
       // Without rows long after the position: the window does not bound missed rows.
@@ -165,8 +165,6 @@ export function createGroup(parts: GroupParts, first: TailRequest) {
     close: () => closing.abort(),
   };
 }
-
-type BoundedOptions = PageOptions & { readonly signal: AbortSignal };
 
 interface Read extends RowsRead {
   /** Rows after it were not read. */

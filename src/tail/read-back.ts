@@ -29,7 +29,7 @@ export interface RowsRead {
 }
 
 /** The lane for which a page is read, and the signal that ends it. */
-export type PageOptions = Pick<RunOptions, 'signal' | 'lane' | 'onJoin'>;
+export type PageOptions = Pick<RunOptions, 'lane' | 'onJoin'> & { readonly signal: AbortSignal };
 
 export interface ReadBackOptions extends PageOptions {
   /** The cursor before the rows; from the newest row if left out. */
