@@ -3,8 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EVENT_STREAM } from '../serve/resolve.ts';
 import type { ResolvedTail } from '../serve/resolve-search.ts';
-import type { Sink } from '../tail/member.ts';
-import type { TailRequest } from '../tail/tails.ts';
+import type { Sink, TailRequest } from '../tail/member.ts';
 import type { AppParts } from './parts.ts';
 import { getCaller } from './plugins/auth.ts';
 

@@ -1,6 +1,6 @@
 import { LEVEL_TEXTS, LEVELS, type Level, type LevelRule } from '../definitions/level.ts';
 import { writeValue } from '../sql/sql.ts';
-import type { SearchClause, SearchOperator } from './parse.ts';
+import type { Compare, SearchOperator } from './parse.ts';
 
 type WriteColumn = (name: string) => string;
 
@@ -84,11 +84,8 @@ function writeRange(levels: readonly Level[], { warnFrom, errorFrom }: LevelRule
   if (isNamed.slice(first, last).includes(false)) return '';
   const starts = [undefined, warnFrom, errorFrom, undefined];
   const [from, until] = [starts[first], starts[last + 1]];
-  const bounds = [
-    ...(from === undefined ? [] : [`${status} >= ${from}`]),
-    ...(until === undefined ? [] : [`${status} < ${until}`]),
-  ];
-  return bounds.length === 0 ? `${status} IS NOT NULL` : bounds.join(' AND ');
+  const bounds = [from && `${status} >= ${from}`, until && `${status} < ${until}`].filter(Boolean);
+  return bounds.join(' AND ') || `${status} IS NOT NULL`;
 }
 
 const ALL_TEXTS = LEVELS.flatMap((level) => LEVEL_TEXTS[level].map((text) => [text, level] as const));
@@ -207,14 +204,8 @@ function areEqual(a: Decimal | undefined, b: Decimal): boolean {
   return a?.isNegative === b.isNegative && a.digits === b.digits && a.exponent === b.exponent;
 }
 
-/**
- * Returns the integer at or below a number, and whether it is the number; `undefined` for a text that is not a number
- * of JSON.
- */
-export function floorOf(text: string): { readonly floor: bigint; readonly isWhole: boolean } | undefined {
-  const decimal = parseDecimal(text);
-  if (decimal === undefined) return undefined;
-  const { isNegative, digits, exponent } = decimal;
+/** Returns the integer at or below a number, and whether it is the number. */
+function floorOf({ isNegative, digits, exponent }: Decimal) {
   const isWhole = digits.length <= exponent || digits === '';
   // Beyond 64 bits the exact value does not matter.
   const size = Math.min(exponent, INTEGER_DIGITS_MAX + 1);
@@ -225,21 +216,14 @@ export function floorOf(text: string): { readonly floor: bigint; readonly isWhol
 const INTEGER_MIN = -(2n ** 63n);
 const INTEGER_MAX = 2n ** 63n - 1n;
 
-/** A condition on integers of 64 bits; `always` if every integer meets it. */
-export type IntegerBound = { readonly operator: SearchOperator; readonly value: string } | 'always' | 'never';
-
 /**
- * Returns what a condition means for integers. A bound between two of them is rounded down, and its operator changed
- * accordingly.
+ * Returns what a condition means for integers of 64 bits; `always` if every integer meets it. A bound between two of
+ * them is rounded down, and its operator changed accordingly.
  */
-export function boundOfInteger({
-  operator,
-  value: [text],
-  isQuoted,
-}: Extract<SearchClause, { kind: 'compare' }>): IntegerBound {
-  const number = floorOf(text);
-  if (number === undefined) return 'never';
-  const { floor, isWhole } = number;
+export function boundOfInteger({ operator, value: [text], isQuoted }: Compare) {
+  const decimal = parseDecimal(text);
+  if (decimal === undefined) return 'never';
+  const { floor, isWhole } = floorOf(decimal);
   if (operator === '=' && (!isWhole || (isQuoted && text !== String(floor)))) return 'never';
   const isAbove = operator.startsWith('>');
   if (floor < INTEGER_MIN || floor > INTEGER_MAX)

@@ -4,10 +4,7 @@ import { shorten } from '../query/parameters.ts';
 import { writeValue } from '../sql/sql.ts';
 import { boundOfInteger, isNumber, spellingsOf, writeBound } from './comparison.ts';
 import type { Fields, Operand } from './field.ts';
-import { reject, type SearchClause, type SearchTree, type SearchValue } from './parse.ts';
-
-/** A condition on the value of a field. */
-export type Compare = Extract<SearchClause, { kind: 'compare' }>;
+import { type Compare, listClauses, reject, type SearchTree, type SearchValue } from './parse.ts';
 
 export const NEVER = 'false';
 const ALWAYS = 'true';
@@ -57,12 +54,11 @@ function writeNot(condition: string): string {
 
 /** @throws TailraceError `invalid_parameter` for a value that `level` or `timestamp` cannot have */
 export function verifyCondition(tree: SearchTree): void {
-  if ('items' in tree) for (const item of tree.items) verifyCondition(item);
-  else if (tree.kind === 'not') verifyCondition(tree.item);
-  else if (tree.kind === 'compare' && tree.field.length === 1) {
-    const [name] = tree.field;
-    if (name === 'level') findLevels(tree);
-    if (name === 'timestamp') readTime(tree);
+  for (const clause of listClauses(tree)) {
+    if (clause.kind !== 'compare' || clause.field.length > 1) continue;
+    const [name] = clause.field;
+    if (name === 'level') findLevels(clause);
+    if (name === 'timestamp') readTime(clause);
   }
 }
 
@@ -190,8 +186,7 @@ function writeText(value: SearchValue, fields: Fields): string {
   const message = fields.column('event_message');
   const small = `lower(${message})`; // the expression of the index of messages (engine/table.ts)
   const letters = value.map((text) => [...text.toWellFormed()]);
-  if (!value.every(isAscii) && letters.flat().some(casesOf))
-    return writeCased(letters, { message, small, fields });
+  if (!value.every(isAscii) && letters.flat().some(casesOf)) return writeCased(letters, message, fields);
   const [text = '', ...others] = value.map(toSmall);
   // With escapes, the engine's look-up of a pattern would find too little (sql/search-guard.ts); without any, LIKE is
   // the fastest.
@@ -201,19 +196,14 @@ function writeText(value: SearchValue, fields: Fields): string {
 
 const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
 
-interface Message {
-  readonly message: string;
-  readonly small: string;
-  readonly fields: Fields;
-}
-
 /**
  * Writes texts with other letters that have a case as a pattern that names each case of each letter: the engine's own
  * functions of letter case find too little (positionCaseInsensitiveUTF8 of 26.7 misses letters whose capital has
  * another length), or change texts by their language's rules. Only messages beyond ASCII can match; the index knows the
  * longest part of ASCII.
  */
-function writeCased(letters: readonly (readonly string[])[], { message, small, fields }: Message): string {
+function writeCased(letters: readonly (readonly string[])[], message: string, fields: Fields): string {
+  const small = `lower(${message})`;
   const runs = letters.flatMap((piece) =>
     piece
       .map((letter) => (casesOf(letter) === undefined ? letter : '\0'))
@@ -221,16 +211,13 @@ function writeCased(letters: readonly (readonly string[])[], { message, small, f
       .split(/[\0\\%_]+/),
   );
   const longest = runs.reduce((a, b) => (b.length > a.length ? b : a));
+  const pattern = letters.map((piece) => piece.map(writeLetter).join('')).join(ANY);
   const conditions = [
     ...([...longest].length < INDEXED_MIN ? [] : [`${small} LIKE ${fields.like(`%${toSmall(longest)}%`)}`]),
     `NOT isASCII(${message})`,
-    `match(${small}, ${fields.match(writePattern(letters))})`,
+    `match(${small}, ${fields.match(pattern)})`,
   ];
   return `(${conditions.join(' AND ')})`;
-}
-
-function writePattern(letters: readonly (readonly string[])[]): string {
-  return letters.map((piece) => piece.map(writeLetter).join('')).join(ANY);
 }
 
 function writeLetter(letter: string): string {
@@ -250,8 +237,8 @@ function toPattern(value: readonly string[]): string {
   return value.map((text) => text.replaceAll(/[\\%_]/g, '\\$&')).join('%');
 }
 
-// Letters of a plane; no letter beyond the second plane has another case.
-const PLANE = 0x1_0000;
+// No letter beyond the second plane has another case.
+const LETTERS = 0x2_0000;
 
 /**
  * Returns the letters that a letter of a search stands for, including itself, as one text; `undefined` for ASCII and
@@ -271,19 +258,11 @@ export function casesOf(letter: string): string | undefined {
 let letters: ReadonlyMap<string, string> | undefined;
 
 function groupLetters(): ReadonlyMap<string, string> {
-  const groups = Map.groupBy(listCased(), capitalOf);
+  const all = Array.from({ length: LETTERS }, (_, code) => String.fromCodePoint(code)).join('');
+  const cased = all.match(/(?![\0-\x7f])\p{Changes_When_Casemapped}/gu) ?? [];
+  const groups = Map.groupBy(cased, capitalOf);
   const found = [...groups.values()].filter((group) => group.length > 1);
   return new Map(found.flatMap((group) => group.map((letter) => [letter, group.join('')] as const)));
-}
-
-/** Letters beyond ASCII that have another case. */
-function listCased(): readonly string[] {
-  const plane = Uint16Array.from({ length: PLANE }, (_, code) => code);
-  const second = new Uint16Array(2 * PLANE).map(
-    (_, i) => 0xd800 + (i % 2 === 0 ? i >> 11 : 0x400 + ((i >> 1) & 0x3ff)),
-  );
-  const text = [plane, second].map((units) => Buffer.from(units.buffer).toString('utf16le')).join('');
-  return text.match(/(?![\0-\x7f])\p{Changes_When_Casemapped}/gu) ?? [];
 }
 
 /** Returns the capital of a letter; it may be several letters. */

@@ -78,14 +78,10 @@ export interface SearchFields extends Fields {
   definitions(): readonly string[];
 }
 
-// Names of no column, since columns have no capital letters. One letter each: an alias is repeated for each term of
-// each source.
+// The table and the members of the WITH have names of no column, since columns have no capital letters. One letter each:
+// an alias is repeated for each term of each source.
 /** The alias of the source's table within its SELECT. Names without it could be resolved as those of results. */
 export const TABLE = 'T';
-const LEVEL = 'L';
-const JSON_PREFIX = 'J';
-const TEXT_PREFIX = 'X';
-const FORM_PREFIX = 'N';
 // Of numbers: an expression for each term of each source would exceed the engine's bound on syntax trees.
 const NUMBER_MEMBERS = {
   N: `x -> ${writeForm('x')}`,
@@ -115,11 +111,11 @@ export function createFields(source: Source): SearchFields {
     // The metadata is parsed once for each path.
     extract(path) {
       const nth = definitions.size;
-      const raw = define(JSON_PREFIX + nth, writeExtract(path));
-      define(TEXT_PREFIX, READ_JSON);
-      return define(TEXT_PREFIX + nth, `${TEXT_PREFIX}(${raw})`);
+      const raw = define(`J${nth}`, writeExtract(path));
+      define('X', READ_JSON);
+      return define(`X${nth}`, `X(${raw})`);
     },
-    level: () => define(LEVEL, writeLevel(source.level, column, LEVEL_RANKS)),
+    level: () => define('L', writeLevel(source.level, column, LEVEL_RANKS)),
     levelForm: LEVEL_RANKS,
   };
 
@@ -132,7 +128,7 @@ export function createFields(source: Source): SearchFields {
     },
     column,
     number(text) {
-      const name = forms.get(text) ?? `${FORM_PREFIX}${forms.size}`;
+      const name = forms.get(text) ?? `N${forms.size}`;
       forms.set(text, name);
       for (const [member, expression] of Object.entries(NUMBER_MEMBERS)) define(member, expression);
       define(name, `N(${text})`);
@@ -165,8 +161,8 @@ export function pathOf(field: SearchField): SearchField {
 
 /** Finds the typed column that a field is read from, unless it is one of a row. */
 export function findColumn({ columns }: Source, field: SearchField): SourceColumn | undefined {
-  const path = pathOf(field);
-  return columns.find((one) => isAt(one, path));
+  const name = printField(pathOf(field));
+  return columns.find((one) => isSearched(one) && nameInMetadata(one) === name);
 }
 
 /** Whether a field is one of a row. */
@@ -202,9 +198,9 @@ export function listFields({ columns }: Source): DeclaredField[] {
   for (const [name, [type, description]] of Object.entries(ROW_FIELDS))
     declared.set(name, { name, type, description });
   for (const column of columns) {
-    const { type, otherwise, description } = column;
-    if (pathInMetadata(column) !== undefined && otherwise !== undefined) continue;
-    const name = nameColumn(column);
+    const { type, description } = column;
+    if (!isSearched(column)) continue;
+    const name = printField(fieldOf(column));
     if (!declared.has(name))
       declared.set(name, { name, type: type === 'keyword' ? 'string' : type, description });
   }
@@ -212,28 +208,24 @@ export function listFields({ columns }: Source): DeclaredField[] {
 }
 
 /** Returns how a search names a typed column: by its path, or by its own name if it has none, or several. */
-export function nameColumn(column: SourceColumn): string {
-  const [head = column.name, ...others] = pathInMetadata(column) ?? [];
-  const printed = printField([head, ...others]);
-  const isOfRow = head === 'metadata' || Object.hasOwn(ROW_FIELDS, printed);
-  return isOfRow ? `metadata.${printed}` : printed;
+export function fieldOf(column: SourceColumn): SearchField {
+  const field = pathInMetadata(column) ?? ([column.name] as const);
+  return field[0] === 'metadata' || isRowField(field) ? ['metadata', ...field] : field;
 }
 
-/**
- * Whether a column has exactly the value at a path of the metadata; one without such a path, or with several, has its
- * own name.
- */
-function isAt(column: SourceColumn, field: SearchField): boolean {
-  const { name, otherwise } = column;
-  const path = pathInMetadata(column);
-  if (path === undefined) return field.length === 1 && field[0] === name;
-  if (otherwise !== undefined || path.length !== field.length) return false;
-  return path.every((member, i) => member === field[i]);
+const nameInMetadata = remember((column: SourceColumn) => printField(pathOf(fieldOf(column))));
+
+/** Whether a search can read a column: one of a path has to have exactly the value there. */
+function isSearched(column: SourceColumn): boolean {
+  return column.otherwise === undefined || pathInMetadata(column) === undefined;
 }
 
 /** Member names within the metadata; `undefined` for a column of another place, or of several. */
-function pathInMetadata({ path: [first, ...rest], otherPaths }: SourceColumn): readonly string[] | undefined {
-  return first === 'metadata' && otherPaths.length === 0 ? rest : undefined;
+function pathInMetadata({ path, otherPaths }: SourceColumn): SearchField | undefined {
+  const [first, head, ...others] = path;
+  return first === 'metadata' && head !== undefined && otherPaths.length === 0
+    ? [head, ...others]
+    : undefined;
 }
 
 /** The kind of a typed column's values. */

@@ -1,6 +1,6 @@
 import type { ResultColumn } from '../definitions/endpoint.ts';
 import type { Micros } from '../lib/instant.ts';
-import { invalidParameters, type ParameterValues } from '../query/parameters.ts';
+import type { ParameterValues } from '../query/parameters.ts';
 import { writeLevelName } from './comparison.ts';
 import { toText } from './condition.ts';
 import { column, type Fields } from './field.ts';
@@ -15,15 +15,13 @@ import {
   readField,
   rejectField,
   SEARCH_FROM,
-  SEARCH_UNTIL,
   type SearchScope,
-  type Value,
   type WriteSearch,
   writeArms,
   writeFieldValue,
 } from './part.ts';
 
-export const MEASURE_PARAMETER = 'measure';
+const MEASURE_PARAMETER = 'measure';
 
 /** Parses what a histogram shows. @throws TailraceError `invalid_parameter` */
 export function readHistogram(values: ParameterValues): Histogram {
@@ -39,17 +37,14 @@ export function widthOf({ from, until }: Range, values: ParameterValues): Micros
 
 export function planHistogram({ scope, values, range }: PartRequest): PlannedPart {
   const histogram = readHistogram(values);
-  const { measure } = histogram;
-  const columns = nameColumns(histogram);
-  const buckets = Number(values['buckets']);
-  const width = widthOf(range, values);
+  const { measure, top = SERIES_MAX } = histogram;
   return {
-    columns,
-    maxRows: buckets * seriesRowsMax(histogram),
-    values: { ...boundsOf(range), [SEARCH_WIDTH]: String(width) },
+    columns: nameColumns(histogram),
+    maxRows: Number(values['buckets']) * (top + 2), // those without a value, and the rest
+    values: { ...boundsOf(range), [SEARCH_WIDTH]: String(widthOf(range, values)) },
     writeSelect: writeHistogram(scope, histogram),
     fields: [histogram.by, ...(measure === undefined ? [] : [measure.field])],
-    ...(measure !== undefined && AGGREGATES[measure.name].isOfNumbers && { doubt: describeNumbers(measure) }),
+    ...(measure !== undefined && isOfNumbers(measure) && { doubt: describeNumbers(measure) }),
   };
 }
 
@@ -83,111 +78,75 @@ export interface Histogram {
   readonly top: number | undefined;
 }
 
-/** Returns the most rows of one time bucket. */
-const seriesRowsMax = ({ top }: Histogram): number => (top ?? SERIES_MAX) + 2;
-
-/** Columns that only some histograms have. */
-const VALUE_COLUMN = 'value';
-const OTHER_COLUMN = 'other';
-
 export function listColumns({ by, name, measure, top }: Histogram): ResultColumn[] {
-  const timestamp = {
-    name: 'timestamp',
-    type: 'integer',
-    description: 'Start of the time bucket, microseconds since the epoch, UTC.',
-  } as const;
-  const columns: ResultColumn[] = [
-    timestamp,
+  const start = 'Start of the time bucket, microseconds since the epoch, UTC.';
+  const other = 'Whether these are the events of all values that are not among the most frequent.';
+  return [
+    { name: 'timestamp', type: 'integer', description: start },
     { name, type: 'string', description: `Value of ${printField(by)}.` },
     COUNT,
+    ...(measure === undefined ? [] : [describeMeasure(measure)]),
+    ...(top === undefined ? [] : [{ name: 'other', type: 'boolean', description: other } as const]),
   ];
-  if (measure !== undefined) columns.push(describeMeasure(measure));
-  if (top !== undefined)
-    columns.push({
-      name: OTHER_COLUMN,
-      type: 'boolean',
-      description: 'Whether these are the events of all values that are not among the most frequent.',
-    });
-  return columns;
 }
 
-// The field may have any name but these, since `#` is not allowed in names.
-const TIME = '`#time`';
-const SLOT = '`#slot`';
-const FOUND = '`#value`';
-const RAW = '`#raw`';
-const EVENTS = '`#events`';
-const MEASURED = '`#measured`';
-const STATE = '`#state`';
-const SERIES = '`#series`';
-const OTHER = '`#other`';
-const PART = '`#part`';
-const TOTAL = '`#total`';
-const RANK = '`#rank`';
-
-function describeMeasure({ name, field }: Measure): ResultColumn {
-  const printed = printField(field);
-  return AGGREGATES[name].isOfNumbers
-    ? { name: VALUE_COLUMN, type: 'number', description: `${name} of ${printed}.` }
-    : { name: VALUE_COLUMN, type: 'integer', description: `Number of different values of ${printed}.` };
-}
-
-/** Writes counts by time bucket and by a field, and a measure: of more values than it has series the most frequent. */
-function writeHistogram(scope: SearchScope, histogram: Histogram): WriteSearch {
-  const { name, measure, top } = histogram;
-  return (value) => {
-    const start = `toUnixTimestamp64Micro(toDateTime64(${value(SEARCH_FROM)}, 6, 'UTC'))`;
-    const width = `CAST(${value(SEARCH_WIDTH)}, 'Int64')`;
-    const slot = `intDiv(toUnixTimestamp64Micro(${TIME}) - ${start}, ${width})`;
-    const slots = `SELECT ${slot} AS ${SLOT}, ${writeCounts(scope, histogram, value)} GROUP BY ${SLOT}, ${RAW}`;
-    const items = [
-      `${start} + ${SLOT} * ${width} AS timestamp`,
-      `${SERIES} AS \`${name}\``,
-      `sum(${PART}) AS count`,
-      ...(measure === undefined ? [] : [`${writeAggregate(measure, 'Merge', STATE)} AS \`${VALUE_COLUMN}\``]),
-      ...(top === undefined ? [] : [`CAST(${OTHER}, 'Bool') AS \`${OTHER_COLUMN}\``]),
-    ];
-    const isOfNumbers = measure !== undefined && AGGREGATES[measure.name].isOfNumbers;
-    return `SELECT ${items.join(', ')} FROM (${writeAllSeries(histogram, slots)})
-GROUP BY ${SLOT}, ${SERIES}, ${OTHER}${isOfNumbers ? ` HAVING isNotNull(${writeAggregate(measure, 'Merge', STATE)})` : ''}
-ORDER BY ${SLOT}, ${OTHER}, ${SERIES}`;
-  };
+function describeMeasure(measure: Measure): ResultColumn {
+  const printed = printField(measure.field);
+  return isOfNumbers(measure)
+    ? { name: 'value', type: 'number', description: `${measure.name} of ${printed}.` }
+    : { name: 'value', type: 'integer', description: `Number of different values of ${printed}.` };
 }
 
 /**
- * Writes the counts by value. They are counted once for all sources: to count each source first takes the engine longer
- * to plan than it saves.
+ * Writes counts by time bucket and by a field, and a measure: of more values than it has series the most frequent. The
+ * field may have any name but those of the columns inside, since `#` is not allowed in names.
  */
-function writeCounts(scope: SearchScope, { by, measure }: Histogram, value: Value): string {
-  const arms = writeArms(scope, value, {
-    bounds: [SEARCH_FROM, SEARCH_UNTIL],
-    select: (fields) => {
-      const measured = measure === undefined ? '' : `, ${writeTyped(measure, fields)} AS ${MEASURED}`;
-      return `${column('timestamp')} AS ${TIME}, ${writeFieldValue(fields.find(by))} AS ${RAW}${measured}`;
-    },
-  });
-  const found = isLevel(by) ? writeLevelName(RAW) : RAW;
-  const state = measure === undefined ? '' : `, ${writeAggregate(measure, 'State', MEASURED)} AS ${STATE}`;
-  return `${found} AS ${FOUND}, count() AS ${EVENTS}${state} FROM (\n${arms}\n)`;
+function writeHistogram(scope: SearchScope, histogram: Histogram): WriteSearch {
+  const { by, name, measure, top } = histogram;
+  const merged = measure && writeMeasure(measure, '"#state"', 'Merge');
+  return (value) => {
+    const start = `toUnixTimestamp64Micro(toDateTime64(${value(SEARCH_FROM)}, 6, 'UTC'))`;
+    const width = `CAST(${value(SEARCH_WIDTH)}, 'Int64')`;
+    const arms = writeArms(scope, value, {
+      select: (fields) => {
+        const shared = `${column('timestamp')} AS "#time", ${writeFieldValue(fields.find(by))} AS "#raw"`;
+        if (measure === undefined) return shared;
+        // Of the same type for all sources, in which a field may have different types.
+        const type = isOfNumbers(measure) ? 'Float64' : 'String';
+        return `${shared}, CAST(${writeMeasured(measure, fields)}, 'Nullable(${type})') AS "#measured"`;
+      },
+    });
+    // Counted once for all sources: to count each source first takes the engine longer to plan than it saves.
+    const slots = `SELECT ${[
+      `intDiv(toUnixTimestamp64Micro("#time") - ${start}, ${width}) AS "#slot"`,
+      `${isLevel(by) ? writeLevelName('"#raw"') : '"#raw"'} AS "#value"`,
+      'count() AS "#events"',
+      ...(measure === undefined ? [] : [`${writeMeasure(measure, '"#measured"', 'State')} AS "#state"`]),
+    ].join(', ')} FROM (\n${arms}\n) GROUP BY "#slot", "#raw"`;
+    const items = [
+      `${start} + "#slot" * ${width} AS timestamp`,
+      `"#series" AS "${name}"`,
+      'sum("#events") AS count',
+      ...(merged === undefined ? [] : [`${merged} AS value`]),
+      ...(top === undefined ? [] : [`CAST("#other", 'Bool') AS other`]),
+    ];
+    return `SELECT ${items.join(', ')} FROM (${writeSeries(histogram, slots)})
+GROUP BY "#slot", "#series", "#other"${measure && isOfNumbers(measure) ? ` HAVING isNotNull(${merged})` : ''}
+ORDER BY "#slot", "#other", "#series"`;
+  };
 }
 
-/** Writes the series of each count. */
-function writeAllSeries({ by, measure, top }: Histogram, slots: string): string {
-  const state = measure === undefined ? '' : `, ${STATE}`;
-  const isWhole = isLevel(by) && top === undefined; // there are few levels
-  if (isWhole)
-    return `SELECT ${SLOT}, ${FOUND} AS ${SERIES}, 0 AS ${OTHER}, ${EVENTS} AS ${PART}${state} FROM (${slots})`;
-  const totals =
-    `SELECT *, if(isNull(${FOUND}), 0, sum(${EVENTS}) OVER (PARTITION BY ${FOUND})) AS ${TOTAL} ` +
-    `FROM (${slots})`;
-  const ranked = `SELECT *, dense_rank() OVER (ORDER BY ${TOTAL} DESC, ${FOUND} ASC) AS ${RANK} FROM (${totals})`;
-  const isKept = `isNull(${FOUND}) OR ${RANK} <= ${top ?? SERIES_MAX}`;
-  const rest = top === undefined ? `'${OTHER_VALUES}'` : 'NULL';
-  const other = top === undefined ? '0' : `NOT (${isKept})`;
-  return (
-    `SELECT ${SLOT}, if(${isKept}, ${FOUND}, ${rest}) AS ${SERIES}, ${other} AS ${OTHER}, ` +
-    `${EVENTS} AS ${PART}${state} FROM (${ranked})`
-  );
+/** Writes the series of each count: its value, or what stands for those that are not among the most frequent. */
+function writeSeries({ by, top }: Histogram, slots: string): string {
+  if (isLevel(by) && top === undefined)
+    // there are few levels
+    return `SELECT *, "#value" AS "#series", 0 AS "#other" FROM (${slots})`;
+  const totals = `SELECT *, if(isNull("#value"), 0, sum("#events") OVER (PARTITION BY "#value")) AS "#total"
+FROM (${slots})`;
+  const ranked = `SELECT *, dense_rank() OVER (ORDER BY "#total" DESC, "#value" ASC) AS "#rank" FROM (${totals})`;
+  const isKept = `isNull("#value") OR "#rank" <= ${top ?? SERIES_MAX}`;
+  const [rest, other] = top === undefined ? [`'${OTHER_VALUES}'`, '0'] : ['NULL', `NOT (${isKept})`];
+  return `SELECT *, if(${isKept}, "#value", ${rest}) AS "#series", ${other} AS "#other" FROM (${ranked})`;
 }
 
 /** What a histogram computes of a field, besides the number of events. */
@@ -196,24 +155,26 @@ export interface Measure {
   readonly field: SearchField;
 }
 
-interface Aggregate {
-  /** The engine's function. */
-  readonly call: string;
-  readonly parameter: string;
-  readonly isOfNumbers: boolean;
+/** The engine's functions, which are exact, so that the same events give the same answer, and their parameters. */
+const AGGREGATES = {
+  avg: ['avg', ''],
+  sum: ['sum', ''],
+  p50: ['quantileExact', '(0.5)'],
+  p95: ['quantileExact', '(0.95)'],
+  p99: ['quantileExact', '(0.99)'],
+  distinct: ['uniqExact', ''],
+} as const;
+
+type MeasureName = keyof typeof AGGREGATES;
+
+/** Whether a measure is a number of numbers, and so NULL without one. */
+export const isOfNumbers = ({ name }: Measure) => name !== 'distinct';
+
+/** Writes a measure, or its state, or what merges its states. */
+export function writeMeasure({ name }: Measure, of: string, kind: '' | 'State' | 'Merge' = ''): string {
+  const [call, parameter] = AGGREGATES[name];
+  return `${call}${kind}${parameter}(${of})`;
 }
-
-type MeasureName = 'avg' | 'sum' | 'p50' | 'p95' | 'p99' | 'distinct';
-
-/** Functions that are exact, so that the same events give the same answer. */
-export const AGGREGATES: Readonly<Record<MeasureName, Aggregate>> = {
-  avg: { call: 'avg', parameter: '', isOfNumbers: true },
-  sum: { call: 'sum', parameter: '', isOfNumbers: true },
-  p50: { call: 'quantileExact', parameter: '(0.5)', isOfNumbers: true },
-  p95: { call: 'quantileExact', parameter: '(0.95)', isOfNumbers: true },
-  p99: { call: 'quantileExact', parameter: '(0.99)', isOfNumbers: true },
-  distinct: { call: 'uniqExact', parameter: '', isOfNumbers: false },
-};
 
 const EXAMPLES = ['count', ...Object.keys(AGGREGATES).map((name) => `${name}(field)`)].join(', ');
 const CHARS_SHOWN_MAX = 100;
@@ -231,36 +192,24 @@ export function parseMeasure(text: string): Measure | undefined {
   if (written === '') throw reject(`needs a field, such as ${name}(response.time); ${name}() has none`);
   const field = parseField(written, MEASURE_PARAMETER);
   const printed = printField(field);
-  if (AGGREGATES[name].isOfNumbers && NEVER_NUMBERS.has(printed))
+  if (isOfNumbers({ name, field }) && NEVER_NUMBERS.has(printed))
     throw reject(`needs a field with numbers, and ${printed} has none; write distinct(${printed})`);
   return { name, field };
 }
 
-const reject = (message: string) => invalidParameters([{ parameter: MEASURE_PARAMETER, message }]);
+const reject = (message: string) => rejectField(MEASURE_PARAMETER, message);
 const isMeasure = (name: string): name is MeasureName => Object.hasOwn(AGGREGATES, name);
 const show = (text: string) => JSON.stringify(text.slice(0, CHARS_SHOWN_MAX));
 
-/** Writes what is measured of an event, of the same type for all sources, in which a field may have different types. */
-function writeTyped(measure: Measure, fields: Fields): string {
-  const type = AGGREGATES[measure.name].isOfNumbers ? 'Float64' : 'String';
-  return `CAST(${writeMeasured(measure, fields)}, 'Nullable(${type})')`;
-}
-
 /** Writes what is measured of an event: a text, or a number, NULL for a text that is not one as JSON writes it. */
-export function writeMeasured({ name, field }: Measure, fields: Fields): string {
-  const operand = fields.find(field);
-  if (!AGGREGATES[name].isOfNumbers) return toText(operand);
+export function writeMeasured(measure: Measure, fields: Fields): string {
+  const operand = fields.find(measure.field);
+  if (!isOfNumbers(measure)) return toText(operand);
   if (operand.kind === 'integer') return `toFloat64(${operand.sql})`;
   if (operand.kind === 'number') return operand.sql;
   return operand.kind === 'text' || operand.kind === 'json'
     ? fields.number(operand.sql).double
     : "CAST(NULL, 'Nullable(Float64)')";
-}
-
-/** Writes the state of a measure from its values, or the measure, NULL without a number, from its states. */
-function writeAggregate({ name }: Measure, kind: 'State' | 'Merge', argument: string): string {
-  const { call, parameter } = AGGREGATES[name];
-  return `${call}${kind}${parameter}(${argument})`;
 }
 
 /** Says to a caller that gets no rows that no value was a number. */

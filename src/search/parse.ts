@@ -2,26 +2,32 @@ import { TailraceError } from '../errors.ts';
 import { remember } from '../lib/single-flight.ts';
 import { invalidParameters, shorten } from '../query/parameters.ts';
 
-/** A parsed search. `and` and `or` have at least two items. */
+/** A parsed search. `and` and `or` have at least two items; `EVERYTHING` has none. */
 export type SearchTree =
   | { readonly kind: 'and' | 'or'; readonly items: readonly SearchTree[] }
   | { readonly kind: 'not'; readonly item: SearchTree }
   | SearchClause;
 
+/** The search that finds every event. */
+export const EVERYTHING: SearchTree = { kind: 'and', items: [] };
+
 /** One condition of a search. Positions are UTF-16 units from the start of the text. */
 export type SearchClause =
   | { readonly kind: 'text'; readonly value: SearchValue }
   | { readonly kind: 'exists'; readonly field: SearchField; readonly position: number }
-  | {
-      readonly kind: 'compare';
-      readonly field: SearchField;
-      readonly operator: SearchOperator;
-      readonly value: SearchValue;
-      /** Whether the value was in quotes, and so means exactly this text. */
-      readonly isQuoted: boolean;
-      /** Position of the value. */
-      readonly position: number;
-    };
+  | Compare;
+
+/** A condition on the value of a field. */
+export interface Compare {
+  readonly kind: 'compare';
+  readonly field: SearchField;
+  readonly operator: SearchOperator;
+  readonly value: SearchValue;
+  /** Whether the value was in quotes, and so means exactly this text. */
+  readonly isQuoted: boolean;
+  /** Position of the value. */
+  readonly position: number;
+}
 
 export type SearchOperator = '=' | '>=' | '<=' | '>' | '<';
 
@@ -33,6 +39,8 @@ export type SearchValue = readonly [string, ...string[]];
 
 /** A bare word with a special meaning; as a text it needs quotes. */
 export const KEYWORD = /^(?:and|or|not)$/i;
+
+const SPACE = /\s+/y;
 
 /** The characters that end a bare word. */
 const BARE = /[^\s()"]+/y;
@@ -49,11 +57,15 @@ export function quoteText(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
+/** Lists the conditions of a search. */
+export function listClauses(tree: SearchTree): readonly SearchClause[] {
+  if ('items' in tree) return tree.items.flatMap(listClauses);
+  return tree.kind === 'not' ? listClauses(tree.item) : [tree];
+}
+
 /** Lists the fields that the conditions of a search name, as often as they do. */
-export function* listNamed(tree: SearchTree): Generator<SearchField> {
-  if ('items' in tree) for (const item of tree.items) yield* listNamed(item);
-  else if (tree.kind === 'not') yield* listNamed(tree.item);
-  else if (tree.kind !== 'text') yield tree.field;
+export function listNamed(tree: SearchTree): readonly SearchField[] {
+  return listClauses(tree).flatMap((clause) => (clause.kind === 'text' ? [] : [clause.field]));
 }
 
 export const printField = remember((field: SearchField) =>
@@ -70,6 +82,8 @@ const DEPTH_MAX = 50;
 const CASED_CHARS_MAX = 512;
 // The engine reads a path of a thousand names, in each event of each source, for seconds.
 const NAMES_MAX = 32;
+// A condition on a path of so many names takes the engine at most twice the time of one on a single name.
+const NAMES_PER_TERM = 4;
 
 /** A text being parsed. */
 interface Reader {
@@ -84,13 +98,13 @@ interface Reader {
  * Parses a search: words and `"phrases"`, `field:value`, `-`, `not`, `and`, `or` and parentheses. `and` binds closer
  * than `or`. Takes time linear in the length of the text.
  *
- * @returns `undefined` for an empty text
+ * @returns `EVERYTHING` for an empty text
  * @throws TailraceError `invalid_parameter` with the `position` of the fault
  */
-export function parseSearch(text: string, clausesMax: number): SearchTree | undefined {
+export function parseSearch(text: string, clausesMax: number): SearchTree {
   const reader: Reader = { text, at: 0, clauses: 0, clausesMax };
-  skipSpace(reader);
-  if (reader.at === text.length) return undefined;
+  take(reader, SPACE);
+  if (reader.at === text.length) return EVERYTHING;
   const tree = readOr(reader, 0);
   if (reader.at < text.length)
     throw reject(reader.at, 'has ) without (; remove it, or put the text in quotes');
@@ -121,11 +135,9 @@ function readOr(reader: Reader, depth: number): SearchTree {
 
 function readAnd(reader: Reader, depth: number): SearchTree {
   const items = [readTerm(reader, depth)];
-  for (;;) {
-    const isNamed = takeKeyword(reader, 'and');
-    if (!isNamed && (isAtEnd(reader) || peekKeyword(reader) === 'or')) return join('and', items);
+  while (takeKeyword(reader, 'and') || !(isAtEnd(reader) || peekKeyword(reader) === 'or'))
     items.push(readTerm(reader, depth));
-  }
+  return join('and', items);
 }
 
 function join(kind: 'and' | 'or', items: readonly SearchTree[]): SearchTree {
@@ -159,48 +171,47 @@ function describePlace(text: string, at: number, keyword: string | undefined): s
 
 function readGroup(reader: Reader, depth: number): SearchTree {
   const { at } = reader;
-  reader.at++;
-  skipSpace(reader);
+  take(reader, /\(\s*/y);
   const tree = readOr(reader, depth + 1);
-  if (reader.text[reader.at] !== ')')
-    throw reject(at, 'has ( without ); close it, or put the text in quotes');
-  reader.at++;
-  skipSpace(reader);
-  return tree;
+  if (take(reader, /\)\s*/y) !== undefined) return tree;
+  throw reject(at, 'has ( without ); close it, or put the text in quotes');
 }
 
 function readClause(reader: Reader): SearchTree {
-  const { text, at } = reader;
-  countTerms(reader, 1);
-  const named = matchAt(FIELD, text, at);
-  const tree = named === undefined ? readText(reader) : readFieldClause(reader, named);
-  skipSpace(reader);
+  const { at } = reader;
+  countTerms(reader, 1, at);
+  const named = take(reader, FIELD);
+  const tree = named === undefined ? readText(reader) : readFieldClause(reader, named, at);
+  take(reader, SPACE);
   return tree;
 }
 
-/** Counts conditions, and the texts between wildcards, each of which the engine has to find in turn. */
-function countTerms(reader: Reader, count: number): void {
+/**
+ * Counts conditions, the texts between wildcards, each of which the engine has to find in turn, and the names of long
+ * paths, each of which it has to analyse.
+ */
+function countTerms(reader: Reader, count: number, at: number): void {
   reader.clauses += count;
   if (reader.clauses <= reader.clausesMax) return;
-  throw reject(reader.at, `has more than ${reader.clausesMax} terms and texts between *; search for fewer`);
+  const counted = `texts between * and each ${NAMES_PER_TERM} names of a field counted`;
+  throw reject(at, `has more than ${reader.clausesMax} terms, ${counted}; search for fewer`);
 }
 
 function readText(reader: Reader): SearchClause {
   const { text, at } = reader;
-  const tree =
-    text[at] === '"' ? { kind: 'text' as const, value: [readQuoted(reader)] as const } : readWord(reader);
+  const value: SearchValue = text[at] === '"' ? [readQuoted(reader)] : readWord(reader);
   const read = text.slice(at, reader.at);
   if (read.length > CASED_CHARS_MAX && /[^\0-\x7f]/.test(read))
     throw reject(
       at,
       `has a text of more than ${CASED_CHARS_MAX} characters, not all of them ASCII; search for a part`,
     );
-  return tree;
+  return { kind: 'text', value };
 }
 
-function readWord(reader: Reader): SearchClause {
-  const { text, at } = reader;
-  const word = matchAt(BARE, text, at) ?? '';
+function readWord(reader: Reader): SearchValue {
+  const { at } = reader;
+  const word = take(reader, BARE) ?? '';
   const colon = word.indexOf(':');
   if (colon !== -1)
     throw reject(
@@ -208,32 +219,28 @@ function readWord(reader: Reader): SearchClause {
       `has : in ${shorten(word)} after something that is not a field, whose names are joined by ` +
         'dots and have no *; put a text with a colon in quotes',
     );
-  const value = toValue(word, reader);
-  reader.at += word.length;
-  return { kind: 'text', value };
+  return toValue(reader, word, at);
 }
 
-function readFieldClause(reader: Reader, named: string): SearchTree {
-  const { at, text } = reader;
+/** @param at the position of the field, whose name was read with its colon */
+function readFieldClause(reader: Reader, named: string, at: number): SearchTree {
   const field = readSegments(named.slice(0, -1));
   if (field.length > NAMES_MAX)
     throw reject(at, `has a field of ${field.length} names; it may have ${NAMES_MAX}`);
-  reader.at += named.length;
-  const operator = (matchAt(/[<>]=?/y, text, reader.at) ?? '=') as SearchOperator; // the pattern matches only these
-  if (operator !== '=') reader.at += operator.length;
-  const position = reader.at;
+  countTerms(reader, Math.floor((field.length - 1) / NAMES_PER_TERM), at);
+  const operator = (take(reader, /[<>]=?/y) ?? '=') as SearchOperator; // the pattern matches only these
+  const { text, at: position } = reader;
   if (text[position] === '"')
     return { kind: 'compare', field, operator, value: [readQuoted(reader)], isQuoted: true, position };
-  const word = matchAt(BARE, text, position);
   if (text[position] === '(')
     throw reject(position, `has ( as a value; repeat the field, as in (${named}a or ${named}b)`);
+  const word = take(reader, BARE);
   if (word === undefined)
     throw reject(
       position,
       `needs a value directly after ${named}${operator === '=' ? '' : operator}, such as 500, /rest/* or "two words"`,
     );
-  const value = toValue(word, reader);
-  reader.at += word.length;
+  const value = toValue(reader, word, position);
   if (operator !== '=' && value.length > 1)
     throw reject(
       position,
@@ -251,16 +258,14 @@ function readSegments(text: string): SearchField {
 
 /** Reads a phrase from its opening quote on. */
 function readQuoted(reader: Reader): string {
-  const quoted = matchAt(/"(?:[^"\\]|\\[\s\S])*"/y, reader.text, reader.at);
-  if (quoted === undefined)
-    throw reject(reader.at, 'has " without an end; close it, or write \\" for a quote within quotes');
-  reader.at += quoted.length;
-  return unquoteText(quoted);
+  const quoted = take(reader, /"(?:[^"\\]|\\[\s\S])*"/y);
+  if (quoted !== undefined) return unquoteText(quoted);
+  throw reject(reader.at, 'has " without an end; close it, or write \\" for a quote within quotes');
 }
 
-function toValue(word: string, reader: Reader): SearchValue {
+function toValue(reader: Reader, word: string, at: number): SearchValue {
   const [first = '', ...rest] = word.split(/\*+/);
-  countTerms(reader, Math.max(0, [first, ...rest].filter((text) => text !== '').length - 1));
+  countTerms(reader, Math.max(0, [first, ...rest].filter((text) => text !== '').length - 1), at);
   return [first, ...rest];
 }
 
@@ -276,12 +281,15 @@ function peekKeyword({ text, at }: Reader): string | undefined {
 function takeKeyword(reader: Reader, keyword: string): boolean {
   if (peekKeyword(reader) !== keyword) return false;
   reader.at += keyword.length;
-  skipSpace(reader);
+  take(reader, SPACE);
   return true;
 }
 
-function skipSpace(reader: Reader): void {
-  reader.at += matchAt(/\s+/y, reader.text, reader.at)?.length ?? 0;
+/** @param pattern sticky */
+function take(reader: Reader, pattern: RegExp): string | undefined {
+  const found = matchAt(pattern, reader.text, reader.at);
+  reader.at += found?.length ?? 0;
+  return found;
 }
 
 /** @param pattern sticky */

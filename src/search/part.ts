@@ -16,8 +16,7 @@ export type WriteSearch = NonNullable<Endpoint['writeSelect']>;
 export interface SearchScope {
   /** At least one. */
   readonly sources: readonly Source[];
-  /** `undefined`: every event. */
-  readonly tree: SearchTree | undefined;
+  readonly tree: SearchTree;
   /** Whether only events of `@project` are read. */
   readonly hasProject: boolean;
   /** Tables without rows are left out of the query, unless it would read none. Default: every table may have rows. */
@@ -52,8 +51,8 @@ export function writeFieldText(operand: Operand): string {
 export type Value = Parameters<WriteSearch>[0];
 
 interface Arm {
-  /** Parameters with the first and the last instant. */
-  readonly bounds: readonly [from: string, until: string];
+  /** Parameters with the first and the last instant. Default: those of `boundsOf`. */
+  readonly bounds?: readonly [from: string, until: string];
   readonly more?: (source: Source) => string;
   /** Instead of the condition of the search. */
   readonly condition?: (fields: SearchFields) => string;
@@ -69,7 +68,7 @@ interface Arm {
 /** Writes one UNION of a SELECT for each source. */
 export function writeArms(scope: SearchScope, value: Value, arm: Arm): string {
   const { tree, hasProject } = scope;
-  const [from, until] = arm.bounds.map(value);
+  const [from, until] = (arm.bounds ?? [SEARCH_FROM, SEARCH_UNTIL]).map(value);
   const time = column('timestamp');
   const project = hasProject ? `AND ${column('project')} = ${value('project')}` : undefined;
   const arms = listRead(scope).map((source) => {
@@ -77,7 +76,7 @@ export function writeArms(scope: SearchScope, value: Value, arm: Arm): string {
     const selected = arm.select(fields, source);
     const conditions = [`${time} >= ${from} AND ${time} <= ${until}`, project, arm.more?.(source)];
     const own = arm.condition?.(fields);
-    const found = own === undefined ? (tree === undefined ? [] : writeConditions(tree, fields)) : [own];
+    const found = own === undefined ? writeConditions(tree, fields) : [own];
     const searched = [...(arm.sample === undefined ? [] : [arm.sample]), ...found].join(' AND ');
     const definitions = fields.definitions();
     return `(${definitions.length === 0 ? '' : `WITH ${definitions.join(', ')} `}SELECT ${selected}
@@ -105,30 +104,20 @@ function writeSearched(source: Source, condition: string): string {
   return isManaged(source) ? `${table}\nPREWHERE ${condition}\nWHERE ` : `${table}\nWHERE ${condition} AND `;
 }
 
-// Far more events than a range can have.
-const BITS_MAX = 40;
-
-/** A sample of events: 1 of 2^`bits`. */
-export interface Sample {
-  readonly bits: number;
-  /** Share of the events that are in the sample, 0 to 1. */
-  readonly share: number;
-}
-
-/** Returns the largest sample that is expected to have at most so many of the events. */
-export function chooseSample(events: number, rowsMax: number): Sample {
-  let bits = 0;
-  while (bits < BITS_MAX && events > rowsMax * 2 ** bits) bits++;
-  return { bits, share: 2 ** -bits };
+/** Returns the largest sample that is expected to have at most so many of the events: one event of a power of two. */
+export function chooseSample(events: number, rowsMax: number): number {
+  let oneOf = 1;
+  while (events > rowsMax * oneOf) oneOf *= 2;
+  return oneOf;
 }
 
 /**
  * Writes the condition of events in a sample, which depends only on them: the same events give the same sample, and a
  * larger sample has every event of a smaller one. `undefined` for all events.
  */
-export function writeSample({ bits }: Sample): string | undefined {
-  if (bits === 0) return undefined;
-  return `bitAnd(cityHash64(${column('id')}, ${column('timestamp')}), ${2 ** bits - 1}) = 0`;
+export function writeSample(oneOf: number): string | undefined {
+  if (oneOf === 1) return undefined;
+  return `bitAnd(cityHash64(${column('id')}, ${column('timestamp')}), ${oneOf - 1}) = 0`;
 }
 
 /** What `X-Sampled` says; `undefined` if all events are read. */
@@ -136,21 +125,16 @@ export function printShare(share: number): number | undefined {
   return share === 1 ? undefined : Number(share.toPrecision(4));
 }
 
-type WriteOfSource = (fields: SearchFields) => string;
-
-/** Counts the events of the search that meet each condition; `undefined`: all of them. */
+/** Counts events of the search by each of these aggregates; by default all of them. */
 export async function countEvents(
   ask: AskStep,
   scope: SearchScope,
-  conditions: readonly (WriteOfSource | undefined)[] = [undefined],
+  counts: readonly ((fields: SearchFields) => string)[] = [() => 'count()'],
 ): Promise<number[]> {
-  const names = conditions.map((_, i) => `n${i}`);
+  const names = counts.map((_, i) => `n${i}`);
   const writeSelect: WriteSearch = (value) => {
-    const select = (fields: SearchFields) =>
-      conditions
-        .map((write, i) => `${write === undefined ? 'count()' : `countIf(${write(fields)})`} AS n${i}`)
-        .join(', ');
-    const arms = writeArms(scope, value, { bounds: [SEARCH_FROM, SEARCH_UNTIL], select });
+    const select = (fields: SearchFields) => counts.map((write, i) => `${write(fields)} AS n${i}`).join(', ');
+    const arms = writeArms(scope, value, { select });
     return `SELECT ${names.map((name) => `sum(${name}) AS ${name}`).join(', ')} FROM (\n${arms}\n)`;
   };
   const [row] = await ask({
@@ -248,9 +232,9 @@ export interface PlannedPart
   /** The values that the SQL reads besides those of parameters. */
   readonly values: ParameterValues;
   /** The fields that it groups by or measures. */
-  readonly fields?: readonly SearchField[];
+  readonly fields?: readonly SearchField[] | undefined;
   /** Why it may find nothing, besides the search. */
-  readonly doubt?: string;
+  readonly doubt?: string | undefined;
 }
 
 /** Returns the bounds of a part that has no pages. */

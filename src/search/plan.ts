@@ -19,7 +19,6 @@ import {
   type PlannedPart,
   readField,
   readLimit,
-  SEARCH_FROM,
   SEARCH_UNTIL,
   type SearchScope,
   type Value,
@@ -160,23 +159,16 @@ function writeAfterCursor(source: string, value: Value): string {
   return `${isBefore} OR ${id} < ${ofId} OR (${id} = ${ofId} AND (${isAfter}))`;
 }
 
-// Names that no field has, since `#` is not allowed in names.
-const VALUE = '`#value`';
-const SERIES = '`#series`';
-const PART = '`#part`';
-
 /** Writes the most frequent values of a field, without events that have none. */
 function writeValues(scope: SearchScope, field: SearchField): WriteSearch {
   const [shown, exists] = isLevel(field)
-    ? [writeLevelName(VALUE), `${VALUE} > 0`]
-    : [VALUE, `${VALUE} IS NOT NULL`];
+    ? [writeLevelName('"#value"'), '"#value" > 0']
+    : ['"#value"', '"#value" IS NOT NULL'];
   return (value) => {
     const arms = writeArms(scope, value, {
-      bounds: [SEARCH_FROM, SEARCH_UNTIL],
-      select: (fields) => `${writeFieldValue(fields.find(field))} AS ${VALUE}`,
+      select: (fields) => `${writeFieldValue(fields.find(field))} AS "#value"`,
     });
-    return `SELECT ${SERIES} AS value, ${PART} AS count
-FROM (SELECT ${shown} AS ${SERIES}, count() AS ${PART} FROM (\n${arms}\n) WHERE ${exists} GROUP BY ${VALUE})
-ORDER BY count DESC, value LIMIT ${VALUES_MAX}`;
+    return `SELECT ${shown} AS value, count() AS count FROM (\n${arms}\n) WHERE ${exists}
+GROUP BY "#value" ORDER BY count DESC, value LIMIT ${VALUES_MAX}`;
   };
 }

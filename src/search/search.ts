@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Config } from '../config/config.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
@@ -12,21 +13,21 @@ import {
 } from '../lib/instant.ts';
 import { remember } from '../lib/single-flight.ts';
 import type { ParameterValues } from '../query/parameters.ts';
-import { AGAINST_PARAMETER } from './analysis/compare.ts';
 import { verifyCondition } from './condition.ts';
 import { isDeclared } from './field.ts';
-import { MEASURE_PARAMETER } from './histogram.ts';
 import {
+  listClauses,
   listNamed,
   parseSearch,
   printField,
   quoteText,
   SEARCH_PARAMETER,
+  type SearchClause,
   type SearchField,
-  type SearchTree,
 } from './parse.ts';
 import {
   type PartRequest,
+  type PlannedPart,
   type Range,
   rejectField,
   SEARCH_PARAMETERS,
@@ -61,23 +62,10 @@ export const SEARCH: Endpoint = {
   sqlFile: '',
 };
 
-/** A search as an endpoint, so that it is run, written and paged as any other. */
-export interface CreatedSearch {
-  readonly endpoint: Endpoint;
-  /** The checked parameters and the other values that the SQL reads. */
-  readonly values: ParameterValues;
-  /** Describes to a caller that finds nothing what may be wrong with the search; `undefined` if nothing stands out. */
-  readonly describeDoubts: () => string | undefined;
-}
-
-export interface SearchLimits {
-  readonly searchClausesMax?: number | undefined;
-}
-
 export interface CreateSearchOptions {
   readonly sources: readonly Source[];
   readonly nowMs: number;
-  readonly limits: SearchLimits;
+  readonly limits: Pick<Config, 'searchClausesMax'>;
   readonly isTail?: boolean;
   /** See `SearchScope`. */
   readonly mayHaveRows?: SearchScope['mayHaveRows'];
@@ -94,7 +82,7 @@ const CONDITIONS_MAX = 2_048;
 const SETS = 2;
 
 /**
- * Creates the endpoint that answers a search.
+ * Creates the endpoint that answers a search, so that it is run, written and paged as any other.
  *
  * @param values of `SEARCH`, checked
  * @param sources that are searched; at least one
@@ -102,17 +90,17 @@ const SETS = 2;
  * @param isTail whether new rows are followed: the range has no end, and no start unless the caller sets one
  * @throws TailraceError `invalid_parameter`
  */
-export function createSearch(values: ParameterValues, options: CreateSearchOptions): CreatedSearch {
-  const { sources } = options;
+export function createSearch(values: ParameterValues, options: CreateSearchOptions) {
   const request = readRequest(values, options);
   const { scope } = request;
-  const { tree } = scope;
-  const { fields = [], doubt, values: bounds, ...part } = planPart(request);
+  const { fields, doubt, values: bounds, ...part } = planPart(request);
   const digest = hashSearch(scope, values);
+  const endpoint: Endpoint = { ...SEARCH, ...part, fileHash: digest, hash: digest };
   return {
-    endpoint: { ...SEARCH, ...part, fileHash: digest, hash: digest },
+    endpoint,
     values: { ...values, ...bounds },
-    describeDoubts: () => describeDoubts(tree, { fields, doubt, sources }),
+    /** What may be wrong with the search if it finds nothing; `undefined` if nothing stands out. */
+    describeDoubts: () => describeDoubts(scope, { fields, doubt }),
   };
 }
 
@@ -126,26 +114,17 @@ export function readRequest(
   const tree = parseSearch(values[SEARCH_PARAMETER] ?? '', clausesMax);
   const scope: SearchScope = { sources, tree, hasProject: values['project'] !== '', mayHaveRows };
   const range = findRange(values, nowMs, isTail);
-  if (tree !== undefined) verifyCondition(tree);
+  verifyCondition(tree);
   return { scope, values, range, clausesMax };
 }
 
 /** Hashes all that shapes the query except its range of time and its place. */
-function hashSearch({ sources, hasProject }: SearchScope, values: ParameterValues): string {
-  const shaping = SHAPING.map((name) => values[name]);
+function hashSearch(
+  { sources, hasProject }: SearchScope,
+  { source, project, from, until, buckets, ...shaping }: ParameterValues,
+): string {
   return hash('sha256', JSON.stringify([shaping, hasProject, sources.map(hashSource)]), 'base64url');
 }
-
-const SHAPING = [
-  SEARCH_PARAMETER,
-  AGAINST_PARAMETER,
-  MEASURE_PARAMETER,
-  'part',
-  'limit',
-  'by',
-  'field',
-  'top',
-];
 
 // Definitions are replaced, never changed.
 const hashSource = remember((source: Source) => hash('sha256', JSON.stringify(source), 'base64url'));
@@ -166,28 +145,21 @@ function findRange(values: ParameterValues, nowMs: number, isTail: boolean): Ran
   throw rejectField('from', message);
 }
 
-interface Searched {
-  /** Fields that the events are grouped by, or of which something was computed. */
-  readonly fields: readonly SearchField[];
-  /** Of the part of the search. */
-  readonly doubt: string | undefined;
-  readonly sources: readonly Source[];
-}
-
 const FIELDS_MAX = 5;
 const CHARS_MAX = 100;
 const cut = (text: string) => text.slice(0, CHARS_MAX);
 
 /** Describes in one line what may be wrong with a search that finds nothing; `undefined` if nothing stands out. */
 export function describeDoubts(
-  tree: SearchTree | undefined,
-  { fields: own, doubt, sources }: Searched,
+  { tree, sources }: Pick<SearchScope, 'tree' | 'sources'>,
+  { fields: own = [], doubt }: Partial<Pick<PlannedPart, 'fields' | 'doubt'>>,
 ): string | undefined {
-  const fields = [...own, ...(tree === undefined ? [] : listNamed(tree))];
+  const fields = [...own, ...listNamed(tree)];
+  const [colon] = listClauses(tree).flatMap((term) => describeColon(term, sources) ?? []);
   const doubts = [
     doubt,
     describeUnknown(fields.filter((one) => !sources.some((source) => isDeclared(source, one)))),
-    findInTree(tree, (term) => describeColon(term, sources)),
+    colon,
   ].filter((one) => one !== undefined);
   return doubts.length === 0 ? undefined : doubts.join('; ');
 }
@@ -210,25 +182,10 @@ function describeUnknown(fields: readonly SearchField[]): string | undefined {
 }
 
 /** Describes a text that is read as an undeclared field and its value: a URL, `host:port` or a time. */
-function describeColon(term: SearchTree, sources: readonly Source[]): string | undefined {
+function describeColon(term: SearchClause, sources: readonly Source[]): string | undefined {
   if (term.kind !== 'compare' || term.operator !== '=' || term.isQuoted) return undefined;
   const { field, value } = term;
   if (sources.some((source) => isDeclared(source, field))) return undefined;
   const text = `${field.join('.')}:${value.join('*')}`;
   return `to search for the text, put it in quotes: ${quoteText(cut(text))}`;
-}
-
-/** Returns the first description of a term. */
-function findInTree(
-  tree: SearchTree | undefined,
-  describe: (term: SearchTree) => string | undefined,
-): string | undefined {
-  if (tree === undefined) return undefined;
-  if ('item' in tree) return findInTree(tree.item, describe);
-  if (!('items' in tree)) return describe(tree);
-  for (const item of tree.items) {
-    const found = findInTree(item, describe);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -1,5 +1,4 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
-import type { Parameter } from '../definitions/parameter.ts';
 import { listSources, type SavedSearch } from '../definitions/saved-search.ts';
 import type { Source } from '../definitions/source.ts';
 import type { YamlPath } from '../definitions/yaml-file.ts';
@@ -37,35 +36,19 @@ const SAVED_CLAUSES_MAX = 128;
 
 /** Checks the texts of saved searches, and that their sources exist. */
 export function verifySavedSearches(searches: readonly SavedSearch[], sources: readonly Source[]): Fault[] {
+  const known = sources.map(({ name }) => name).join(', ');
+  const isKnown = (name: string) => sources.some((one) => one.name === name || one.id === name.toLowerCase());
   return searches.flatMap((saved) => {
-    const { search, fault } = saved;
-    const { q = '', by, measure = 'count' } = search;
-    const isKnown = (name: string) =>
-      sources.some((one) => one.name === name || one.id === name.toLowerCase());
     const unknown = listSources(saved).find((name) => !isKnown(name));
-    const known = sources.map(({ name }) => name).join(', ');
     const found = {
-      q: messageOfFault(() => {
-        const tree = parseSearch(q, SAVED_CLAUSES_MAX);
-        if (tree !== undefined) verifyCondition(tree);
-      }),
-      by: by && messageOfFault(() => nameColumns(readHistogram({ by, top: search['top'] ?? '' }))),
-      measure: messageOfFault(() => parseMeasure(measure || 'count')),
-      columns: messageOfFault(() => {
-        for (const name of search['columns']?.match(COLUMN) ?? [])
-          if (name.trim() !== '') parseField(name.trim(), 'columns');
-      }),
-      ...findWrong(search),
-      ...findWrongRange(search),
+      ...findWrong(saved.search),
       source: unknown && `names no source ${JSON.stringify(unknown)}; there are ${known}`,
     };
     return Object.entries(found).flatMap(([field, message]) =>
-      message ? [fault(['search', field], `"${field}" ${message}`)] : [],
+      message ? [saved.fault(['search', field], `"${field}" ${message}`)] : [],
     );
   });
 }
-
-const CHECKED = SEARCH.parameters.filter(({ name }) => ['from', 'until', 'top'].includes(name));
 
 // A comma within quotes belongs to the name of a field.
 const COLUMN = /(?:"(?:\\.|[^"\\])*"|[^,"])+|"/g;
@@ -74,31 +57,37 @@ const LAST = /^([1-9]\d{0,8})([smhdw])$/;
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 const LAST_SECONDS_MAX = 3_650 * 86_400;
 
-/** Finds texts of a range that the console would not read. */
-function findWrongRange({ range = '', from = '', until = '', mark = '' }: SavedSearch['search']) {
+/** Finds texts that `GET /api/search` would reject whatever the search is, or that the console would not read. */
+function findWrong(search: SavedSearch['search']) {
+  const { q = '', by, measure, columns, range = '', from = '', until = '', mark = '' } = search;
+  const check = (name: string) => {
+    const parameters = SEARCH.parameters.filter((one) => one.name === name);
+    return messageOfFault(() => parseParameters({ ...SEARCH, parameters }, search));
+  };
   const [, count, unit = ''] = LAST.exec(range) ?? [];
   const seconds = Number(count) * (UNIT_SECONDS[unit] ?? 0);
   const [start, end] = mark.split('/').map(parseInstant);
+  const isHalf = (from === '') !== (until === '');
   return {
-    ...(range !== '' &&
-      !(seconds <= LAST_SECONDS_MAX) && {
-        range:
-          'must be a length of at most ten years, such as 40m, 6h or 7d; an absolute range has "from" and "until"',
-      }),
-    ...(from === '' && until !== '' && { until: 'needs "from"; for a range that ends now, write "range"' }),
-    ...(from !== '' && until === '' && { from: 'needs "until"; for a range that ends now, write "range"' }),
-    ...(mark !== '' &&
-      !(Number(start) < Number(end)) && {
-        mark: 'must be two instants, such as 2026-11-20T07:00:00Z/2026-11-20T08:00:00Z',
-      }),
+    q: messageOfFault(() => verifyCondition(parseSearch(q, SAVED_CLAUSES_MAX))),
+    by: by && messageOfFault(() => nameColumns(readHistogram({ by, top: search['top'] ?? '' }))),
+    measure: messageOfFault(() => parseMeasure(measure || 'count')),
+    columns: messageOfFault(() => {
+      for (const name of columns?.match(COLUMN) ?? [])
+        if (name.trim() !== '') parseField(name.trim(), 'columns');
+    }),
+    from: isHalf && from ? 'needs "until"; for a range that ends now, write "range"' : check('from'),
+    until: isHalf && until ? 'needs "from"; for a range that ends now, write "range"' : check('until'),
+    top: check('top'),
+    range:
+      range &&
+      !(seconds <= LAST_SECONDS_MAX) &&
+      'must be a length of at most ten years, such as 40m, 6h or 7d; an absolute range has "from" and "until"',
+    mark:
+      mark &&
+      !(Number(start) < Number(end)) &&
+      'must be two instants, such as 2026-11-20T07:00:00Z/2026-11-20T08:00:00Z',
   };
-}
-
-/** Finds texts that `GET /api/search` would reject whatever the search is. */
-function findWrong(search: SavedSearch['search']): Record<string, string | undefined> {
-  const check = (parameter: Parameter) =>
-    messageOfFault(() => parseParameters({ ...SEARCH, parameters: [parameter] }, search));
-  return Object.fromEntries(CHECKED.map((parameter) => [parameter.name, check(parameter)]));
 }
 
 /** Returns what is wrong with a text; `undefined` if `parse` accepts it. */

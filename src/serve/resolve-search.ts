@@ -16,22 +16,17 @@ import { parsePinnedParameters } from '../query/pins.ts';
 import { bindPosition } from '../query/position.ts';
 import { createQuestion } from '../query/question.ts';
 import { createDraft, type SearchDraft } from '../search/draft/draft.ts';
-import { createSearch, SEARCH, type SearchLimits } from '../search/search.ts';
-import type { TailRequest } from '../tail/tails.ts';
-import { chooseEncoding, chooseFormat, type Inquiry, type Resolved, readDirectives } from './resolve.ts';
+import { createSearch, SEARCH } from '../search/search.ts';
+import type { TailRequest } from '../tail/member.ts';
+import { chooseEncoding, chooseFormat, type Inquiry, readDirectives } from './resolve.ts';
 
 export interface ResolveSearchOptions {
   readonly registry: Registry;
   readonly cursors: Cursors;
-  readonly limits: SearchLimits & Pick<Config, 'searchBytesMax'>;
+  readonly limits: Pick<Config, 'searchBytesMax' | 'searchClausesMax'>;
   /** ms since the epoch. */
   readonly now: () => number;
   readonly filled: FilledTables;
-}
-
-export interface ResolvedSearch extends Omit<Resolved, 'ignored'> {
-  /** See `CreatedSearch`. */
-  readonly describeDoubts: () => string | undefined;
 }
 
 export type SearchSteps = ReturnType<typeof createSearchSteps>;
@@ -81,7 +76,7 @@ export function createSearchSteps({ registry, cursors, limits, now, filled }: Re
      *
      * @throws TailraceError `forbidden`, `source_not_found`, `not_acceptable`, `invalid_parameter`
      */
-    resolveSearch({ caller, parameters: raw, headers, accepts }: SearchInquiry): ResolvedSearch {
+    resolveSearch({ caller, parameters: raw, headers, accepts }: SearchInquiry) {
       requireReader(caller);
       const named = findNamedFormat(SEARCH, raw);
       const { values: checked, sources } = check(caller, raw);

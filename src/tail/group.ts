@@ -1,21 +1,19 @@
-import type { Pages } from '../definitions/pages.ts';
 import { isManaged } from '../definitions/source.ts';
 import type { WriteMarks, WriteVersion } from '../engine/write-marks.ts';
-import { MICROS_PER_MS, type Micros } from '../lib/instant.ts';
+import { MICROS_PER_MS } from '../lib/instant.ts';
 import type { Cursors } from '../query/cursor.ts';
 import { since } from '../query/page.ts';
 import { comparePositions, type Position, withSent } from '../query/position.ts';
-import type { Question } from '../query/question.ts';
 import type { Run } from '../query/run.ts';
-import { rowEvent } from './member.ts';
+import type { EndReason, Member, TailRequest } from './member.ts';
 import {
   createMarks,
   createNews,
   getPages,
   type PageOptions,
+  type ReadBackOptions,
   type RowsRead,
   readBack,
-  readFirst,
   type TailRow,
   timeOf,
 } from './read-back.ts';
@@ -28,24 +26,16 @@ export interface GroupParts {
   readonly cursors: Pick<Cursors, 'createWriter'>;
   /** ms since the epoch. */
   readonly now: () => number;
+  readonly onFailure: (error: unknown, endpoint: string) => void;
 }
 
-/** The shared part of all tails of one question: the rows that were sent last, and one query for all. */
+/** The tails of one question: the rows that were sent last, and one query for all. */
 export type Group = ReturnType<typeof createGroup>;
-
-/** The result of a tick: `row` events in the order of the rows, or `cut` if rows were lost. */
-export type News = Buffer | 'cut' | undefined;
-
-/** The question that a group follows. */
-export interface Followed {
-  /** The question of the first page, in NDJSON. */
-  readonly question: Question;
-  /** Time before the present in which a tick looks for rows; `undefined`: the whole range of the question. */
-  readonly window?: Micros | undefined;
-}
 
 // The service cannot wait for writes that it does not see, so it queries the engine every second tick.
 const UNSEEN_TICKS = 2;
+// Ten seconds, in which the engine restarts or a server becomes available again.
+const FAILURES_MAX = 40;
 
 /**
  * Follows a question. A tick reads the first page, and further back as long as a page ends with a new row; the rows
@@ -53,40 +43,48 @@ const UNSEEN_TICKS = 2;
  * if it belongs among the rows of the first page, and its cursor is that of the newest row so far: continuing there
  * repeats no row.
  *
- * @param nextLane the lane of its next queries: each tail takes its turn, so that no key delays the tails of others
+ * @param first the first request to follow it
  */
-export function createGroup(parts: GroupParts, followed: Followed, nextLane: () => string) {
-  const { run, writes, cursors, now } = parts;
-  const { question } = followed;
+export function createGroup(parts: GroupParts, first: TailRequest) {
+  const { run, writes, cursors, now, onFailure } = parts;
+  const { question, window } = first;
+  const members = new Set<Member>();
   const pages = getPages(question);
-  const cursorOf = cursors.createWriter(question.endpoint, question.values);
+  const marks = createMarks(pages, now, cursors.createWriter(question.endpoint, question.values));
   const closing = new AbortController();
-  const turn = () => ({ signal: closing.signal, lane: nextLane() });
   const joins: ((lane: string) => void)[] = [];
-  const onJoin = (listener: (lane: string) => void) => void joins.push(listener);
   const seesEveryWrite = parts.seesEveryWrite && pages.sources.every(isManaged);
   let version: WriteVersion = -1;
   let ticks = 0;
+  let turns = 0;
+  let isBusy = false;
+  let failures = 0;
   let reading: Read = { rows: [], end: 'whole', start: undefined };
   /** The end of the rows that were read; `undefined` before the first row. */
   let mark: Position | undefined;
 
-  const marks = createMarks(pages, now);
   const isNewer = (a: Position, b: Position) => comparePositions(pages, a, b) < 0;
 
-  function take(next: Read): void {
-    mark = marks.later(mark, next.rows);
-    reading = cutToPage(next, pages);
+  /** Returns the lane of the next query: each tail takes its turn, so that no key delays the tails of others. */
+  const nextLane = () => ([...members][turns++ % members.size]?.request ?? first).lane;
+
+  /** Reads the rows of the window before the present. @throws the failure of the query */
+  async function readNewest(options: Pick<ReadBackOptions, 'isEnough' | 'onJoin'>): Promise<Read> {
+    const { version: before } = writes;
+    const from = window === undefined ? undefined : now() * MICROS_PER_MS - window;
+    const asked = from === undefined ? question : since(question, from);
+    const read = await readBack(run, asked, { signal: closing.signal, lane: nextLane(), ...options });
+    version = before;
+    // Before all rows of earlier instants.
+    const start = from === undefined ? undefined : pages.by.map((_, i) => (i === 0 ? String(from) : ''));
+    return { ...read, start };
   }
 
-  /** @param from the cursor of the event before */
-  function encode(rows: readonly TailRow[], from: Position | undefined): Encoded {
-    let cursor = from;
-    const pieces = rows.flatMap(({ position, row }) => {
-      cursor = marks.advance(cursor, position);
-      return rowEvent(cursorOf(cursor ?? position), row);
-    });
-    return { events: Buffer.concat(pieces), cursor };
+  function take(next: Read): void {
+    const { size } = pages;
+    mark = marks.later(mark, next.rows);
+    // Rows beyond the first page are dropped: those of a burst would stay in memory until rows are stored again.
+    reading = next.rows.length <= size ? next : { ...next, rows: next.rows.slice(0, size), end: 'met' };
   }
 
   function hasChanged(): boolean {
@@ -94,34 +92,54 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
     return pages.sources.some(({ table }) => writes.hasChanged(table, version));
   }
 
+  /** Sends the rows that came since the last tick, in their order. @throws the failure of the query */
+  async function sendNews(): Promise<void> {
+    if (!hasChanged()) return;
+    const floor = floorOf(reading);
+    const isAbove = ({ position }: TailRow) => floor === undefined || isNewer(position, floor);
+    const news = createNews(reading.rows);
+    const isEnough = (row: TailRow, rows: readonly TailRow[]) => !isAbove(row) || !news.endWith(rows);
+    const next = await readNewest({ isEnough });
+    const rows = news.find(next.rows.filter(isAbove)).reverse();
+    const events = rows.length === 0 ? undefined : marks.encode(rows, mark).events;
+    take(next);
+    if (next.end === 'cut') end('too_many_rows');
+    else if (events !== undefined) for (const member of [...members]) member.send(events);
+  }
+
+  /** Ends all of its tails. */
+  function end(reason: EndReason): void {
+    for (const member of [...members]) member.end(reason);
+  }
+
+  const onJoin = (listener: (lane: string) => void) => void joins.push(listener);
+  /** The newest rows were read, which are not sent. Rejects with the failure of the query. */
+  const ready = readNewest({ isEnough: () => true, onJoin }).then(take);
+
   return {
     question,
     pages,
-    encode,
-    /** Reads the newest rows, which are not sent. @throws the failure of the query */
-    async start(): Promise<void> {
-      const { version: before } = writes;
-      take(await readNewest(followed, now(), (asked) => readFirst(run, asked, { ...turn(), onJoin })));
-      version = before;
-    },
-    /** Adds a lane in which `start` may wait, so that no key waits for the turn of the first one. */
+    members,
+    encode: marks.encode,
+    ready,
+    /** Adds a lane in which the first query may wait, so that no key waits for the turn of the first one. */
     join(lane: string): void {
       for (const listener of joins) listener(lane);
     },
-    /** Returns the rows since the last tick; `undefined` if nothing was written. @throws the failure of the query */
-    async tick(): Promise<News> {
-      if (!hasChanged()) return undefined;
-      const { version: before } = writes;
-      const floor = floorOf(reading);
-      const isAbove = ({ position }: TailRow) => floor === undefined || isNewer(position, floor);
-      const news = createNews(reading.rows);
-      const isEnough = (row: TailRow, rows: readonly TailRow[]) => !isAbove(row) || !news.endWith(rows);
-      const next = await readNewest(followed, now(), (page) => readBack(run, page, { ...turn(), isEnough }));
-      version = before;
-      const rows = news.find(next.rows.filter(isAbove)).reverse();
-      const events = rows.length === 0 ? undefined : encode(rows, mark).events;
-      take(next);
-      return next.end === 'cut' ? 'cut' : events;
+    async tick(): Promise<void> {
+      if (isBusy) return;
+      isBusy = true;
+      try {
+        await ready;
+        await sendNews();
+        failures = 0;
+      } catch (error) {
+        if (members.size === 0) return; // the last one has left
+        onFailure(error, question.endpoint.name);
+        if (++failures >= FAILURES_MAX) end('unavailable');
+      } finally {
+        isBusy = false;
+      }
     },
     /**
      * Returns rows of a position and newer ones, oldest first: those that were read last, and a position in the cursor
@@ -135,10 +153,12 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
       return { rows, olderThan: withSent(pages, floor, rows.filter(isFloor).length) };
     },
     /** Reads the same from the cursor of a page on; `undefined` if there are too many. @throws the failure of the query */
-    async readBetween(from: Position, until: Position, { signal, ...forWhom }: BoundedOptions) {
+    async readBetween(from: Position, until: Position, { signal, ...forWhom }: PageOptions) {
       const options = { ...forWhom, signal: AbortSignal.any([signal, closing.signal]), from };
       const isEnough = (row: TailRow) => isNewer(until, row.position);
-      const { rows, end } = await readBack(run, askSince(followed, until), { ...options, isEnough });
+      // Without rows long after the position: the window does not bound missed rows.
+      const asked = window === undefined ? question : since(question, timeOf(until));
+      const { rows, end } = await readBack(run, asked, { ...options, isEnough });
       return end === 'cut' ? undefined : rows.filter((row) => !isEnough(row)).reverse();
     },
     /** Stops its queries. */
@@ -146,39 +166,9 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
   };
 }
 
-type BoundedOptions = PageOptions & { readonly signal: AbortSignal };
-
-/** Events, and the cursor of the last one. */
-export interface Encoded {
-  readonly events: Buffer;
-  readonly cursor: Position | undefined;
-}
-
 interface Read extends RowsRead {
   /** Rows after it were not read. */
   readonly start: Position | undefined;
-}
-
-/** Reads the rows of the window before the present. */
-async function readNewest(
-  { question, window }: Followed,
-  nowMs: number,
-  read: (asked: Question) => Promise<RowsRead>,
-): Promise<Read> {
-  if (window === undefined) return { ...(await read(question)), start: undefined };
-  const from = nowMs * MICROS_PER_MS - window;
-  const start = getPages(question).by.map((_, i) => (i === 0 ? String(from) : '')); // before all rows of earlier instants
-  return { ...(await read(since(question, from))), start };
-}
-
-/** Returns the question without rows long after a position: the window does not bound missed rows. */
-function askSince({ question, window }: Followed, position: Position): Question {
-  return window === undefined ? question : since(question, timeOf(position));
-}
-
-/** Drops rows beyond the first page: those of a burst would stay in memory until rows are stored again. */
-function cutToPage({ rows, end, start }: Read, { size }: Pages): Read {
-  return rows.length <= size ? { rows, end, start } : { rows: rows.slice(0, size), end: 'met', start };
 }
 
 /** Returns the oldest position of a reading. Older rows are not new: they may come into view, such as after a deletion. */

@@ -1,9 +1,10 @@
 import { CURSOR_PARAMETER } from '../definitions/pages.ts';
 import { createSessionPool, keyOfLane, type PoolLimits, type PoolWork } from '../engine/lanes.ts';
-import { createSingleFlight, type Flight } from '../lib/single-flight.ts';
+import { createSingleFlight } from '../lib/single-flight.ts';
 import { invalidParameters } from '../query/parameters.ts';
 import { comparePositions, type Position, readTailSent } from '../query/position.ts';
 import type { Group } from './group.ts';
+import type { Past, TailRequest } from './member.ts';
 import { READ_MAX, type TailRow } from './read-back.ts';
 
 // Each holds the rows before the first new one in memory until they are sent.
@@ -29,22 +30,6 @@ const QUEUE_TIMEOUT_MS = 5_000;
 // Rows that are sent at a time.
 const ROWS_AT_ONCE = 100;
 
-/** The rows after a position, oldest first, as events. They are in memory until `release`. */
-export interface Past {
-  readonly events: Iterable<Buffer>;
-  /** Idempotent. */
-  readonly release: () => void;
-}
-
-/** The reader, and the position after which it continues. */
-export interface Resumption {
-  /** `undefined`: there are no rows to read. */
-  readonly position: Position | undefined;
-  readonly lane: string;
-  /** Aborts when the reader has disconnected. */
-  readonly signal: AbortSignal;
-}
-
 /**
  * Reads the rows after a position of a group whose new rows are held meanwhile. Uses a fair queue, since rows are in
  * memory as long as a slow reader needs: no key keeps another one waiting.
@@ -60,14 +45,17 @@ export function createHistory(limits: Pick<PoolLimits, 'queueMax' | 'queuePerLan
   async function readSince(
     group: Group,
     position: Position,
-    { lane, signal }: Resumption,
+    { lane, signal }: TailRequest,
   ): Promise<readonly TailRow[]> {
     const { rows, olderThan } = group.findSince(position);
     if (olderThan === undefined) return dropSent(group, rows, position);
     const name = JSON.stringify([group.question.key, olderThan, position]);
-    const read: Flight<readonly TailRow[] | undefined> = (flightSignal, onJoin) =>
-      group.readBetween(olderThan, position, { signal: flightSignal, lane, onJoin });
-    const { value } = await flights.run(name, read, { signal, name: lane });
+    const { value } = await flights.run(
+      name,
+      (flightSignal, onJoin) =>
+        group.readBetween(olderThan, position, { signal: flightSignal, lane, onJoin }),
+      { signal, name: lane },
+    );
     if (value !== undefined) return dropSent(group, [...value, ...rows], position);
     const message =
       `is more than ${READ_MAX} back, more than a live tail sends; read them page by page, or ` +
@@ -75,12 +63,11 @@ export function createHistory(limits: Pick<PoolLimits, 'queueMax' | 'queuePerLan
     throw invalidParameters([{ parameter: CURSOR_PARAMETER, message }]);
   }
 
-  return async (group: Group, resumption: Resumption): Promise<Past> => {
-    const { position, lane, signal } = resumption;
-    if (position === undefined) return { events: [], release() {} };
+  return async (group: Group, position: Position, request: TailRequest): Promise<Past> => {
+    const { lane, signal } = request;
     const release = once(pool.release, await pool.acquire(signal, { lane }));
     try {
-      const rows = await readSince(group, position, resumption);
+      const rows = await readSince(group, position, request);
       return { events: inPieces(group, rows, position), release };
     } catch (error) {
       release();
@@ -107,8 +94,8 @@ function dropSent({ pages }: Group, rows: readonly TailRow[], position: Position
 function* inPieces(group: Group, rows: readonly TailRow[], from: Position): Generator<Buffer> {
   let last: Position | undefined = from;
   for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-    const { events, cursor } = group.encode(rows.slice(at, at + ROWS_AT_ONCE), last);
-    last = cursor;
+    const { events, mark } = group.encode(rows.slice(at, at + ROWS_AT_ONCE), last);
+    last = mark;
     yield events;
   }
 }

@@ -1,4 +1,33 @@
 import type { Caller } from '../keys/keyring.ts';
+import type { Micros } from '../lib/instant.ts';
+import type { Position } from '../query/position.ts';
+import type { Question } from '../query/question.ts';
+
+/** A request to follow a question. Rows after the position are sent first; without one only new ones are sent. */
+export interface TailRequest {
+  /** The question of the first page, in NDJSON. */
+  readonly question: Question;
+  /** Time before the present in which a tick looks for rows; `undefined`: the whole range of the question. */
+  readonly window?: Micros | undefined;
+  readonly position: Position | undefined;
+  /** Whether the definitions still give the caller this question; asked when they have changed. */
+  readonly isCurrent: () => boolean;
+  readonly caller: Caller;
+  /** Checks the caller's key again. Rejects as `Keyring.authenticate`. */
+  readonly authenticate: () => Caller | Promise<Caller>;
+  readonly lane: string;
+  /** Aborts when the reader has disconnected. */
+  readonly signal: AbortSignal;
+}
+
+/** The rows after a position, oldest first, as events. They are in memory until `release`. */
+export interface Past {
+  readonly events: Iterable<Buffer>;
+  /** Idempotent. */
+  readonly release: () => void;
+}
+
+const NO_PAST: Past = { events: [], release() {} };
 
 /** The target of the events of one tail: a response. */
 export interface Sink {
@@ -6,17 +35,14 @@ export interface Sink {
   readonly waitingBytes: number;
   write(events: Buffer): void;
   /** Writes the last event; nothing is written afterwards. */
-  end(event: Buffer, reason: EndReason): void;
+  end(event: Buffer): void;
   /** Resolves when no bytes wait or the reader has disconnected; with `false` if the reader takes too long. */
   drained(): Promise<boolean>;
 }
 
 interface MemberOptions {
-  readonly caller: Caller;
-  /** Checks the caller's key again. Rejects as `Keyring.authenticate`. */
-  readonly authenticate: () => Caller | Promise<Caller>;
   readonly bufferBytesMax: number;
-  readonly onEnd: (reason: EndReason | undefined) => void;
+  readonly onEnd: (reason: EndReason | 'left') => void;
 }
 
 export type Member = ReturnType<typeof createMember>;
@@ -25,17 +51,18 @@ export type Member = ReturnType<typeof createMember>;
  * Creates one tail. Events are held until it starts, and then go to the sink. If more bytes than the bound wait for the
  * reader when the next events come, the tail ends, so that its memory is bounded.
  */
-export function createMember({ caller, authenticate, bufferBytesMax, onEnd }: MemberOptions) {
-  const rights = describeRights(caller);
+export function createMember(request: TailRequest, { bufferBytesMax, onEnd }: MemberOptions) {
+  const rights = describeRights(request.caller);
   let sink: Sink | undefined;
   let held: Buffer[] | undefined = [];
   let heldBytes = 0;
   let ended: EndReason | 'left' | undefined;
+  let past = NO_PAST;
 
   function end(reason: EndReason): void {
     if (ended !== undefined) return;
     ended = reason;
-    sink?.end(endEvent(reason), reason);
+    sink?.end(endEvent(reason));
     held = undefined;
     onEnd(reason);
   }
@@ -52,34 +79,45 @@ export function createMember({ caller, authenticate, bufferBytesMax, onEnd }: Me
     }
   }
 
+  /** Sends the earlier rows as fast as they are read, then the held events, then new ones as they come. */
+  async function run(to: Sink): Promise<void> {
+    sink = to;
+    if (ended !== undefined && ended !== 'left') return to.end(endEvent(ended));
+    for (const events of past.events) {
+      if (ended !== undefined) return;
+      to.write(events);
+      if (to.waitingBytes > 0 && !(await to.drained())) return end('slow_reader');
+    }
+    const rest = held ?? [];
+    held = undefined;
+    heldBytes = 0;
+    for (const events of rest) send(events);
+  }
+
   return {
-    caller,
+    request,
     send,
     end,
     /** Whether it has ended with a reason, which its reader gets when it starts. */
     get hasEnded() {
       return ended !== undefined && ended !== 'left';
     },
-    /** Sends the earlier rows as fast as they are read, then the held events, then new ones as they come. */
-    async start(to: Sink, before: Iterable<Buffer>): Promise<void> {
-      sink = to;
-      if (ended !== undefined && ended !== 'left') return to.end(endEvent(ended), ended);
-      for (const events of before) {
-        if (ended !== undefined) return;
-        to.write(events);
-        if (to.waitingBytes > 0 && !(await to.drained())) return end('slow_reader');
-      }
-      const rest = held ?? [];
-      held = undefined;
-      heldBytes = 0;
-      for (const events of rest) send(events);
+    /** Adds the rows that it sends first. */
+    continueAfter(earlier: Past): void {
+      past = earlier;
     },
+    /** To be called once; the tail writes until it ends. */
+    start: (to: Sink) =>
+      void run(to)
+        .catch(() => end('unavailable'))
+        .finally(past.release),
     /** To be called when the reader has disconnected. */
     leave(): void {
+      past.release();
       if (ended !== undefined) return;
       ended = 'left';
       held = undefined;
-      onEnd(undefined);
+      onEnd('left');
     },
     /** Shows proxies that the connection is alive. */
     keepAlive(): void {
@@ -88,7 +126,7 @@ export function createMember({ caller, authenticate, bufferBytesMax, onEnd }: Me
     /** Ends the tail if its key has changed. */
     async check(): Promise<void> {
       try {
-        if (describeRights(await authenticate()) !== rights) end('key_changed');
+        if (describeRights(await request.authenticate()) !== rights) end('key_changed');
       } catch (error) {
         end(reasonOf(error));
       }

@@ -11,6 +11,7 @@ import {
 } from '../query/position.ts';
 import type { Question } from '../query/question.ts';
 import type { Run, RunOptions } from '../query/run.ts';
+import { rowEvent } from './member.ts';
 
 export interface TailRow {
   readonly position: Position;
@@ -28,9 +29,9 @@ export interface RowsRead {
 }
 
 /** The lane for which a page is read, and the signal that ends it. */
-export type PageOptions = Pick<RunOptions, 'signal' | 'lane' | 'onJoin'>;
+export type PageOptions = Pick<RunOptions, 'lane' | 'onJoin'> & { readonly signal: AbortSignal };
 
-interface ReadBackOptions extends PageOptions {
+export interface ReadBackOptions extends PageOptions {
   /** The cursor before the rows; from the newest row if left out. */
   readonly from?: Position | undefined;
   /** Whether a page that ends with this row is the last one to be read. @param rows that were read so far */
@@ -46,12 +47,6 @@ export const READ_MAX = `${READ_ROWS_MAX} rows or ${READ_MIB_MAX} MiB`;
 export function getPages({ endpoint }: Question): Pages {
   if (endpoint.pages !== undefined) return endpoint.pages;
   throw new Error(`${endpoint.name} has no pages`); // serve/resolve-search.ts rejects such endpoints
-}
-
-/** Reads the first page. @throws the failure of the query */
-export async function readFirst(run: Run, question: Question, options: PageOptions): Promise<RowsRead> {
-  const { rows, last } = await readPage(run, question, options);
-  return { rows, end: last === undefined ? 'whole' : 'met' };
 }
 
 /** Reads pages backwards in time. @throws the failure of a query */
@@ -128,8 +123,12 @@ function sortKnownLast(rows: readonly TailRow[], known: readonly TailRow[]): rea
   return [...fresh, ...old];
 }
 
-/** Marks: the cursors of events. Each is the newest position so far, and how many rows of this position there were. */
-export function createMarks(pages: Pages, now: () => number) {
+/**
+ * Marks: the cursors of events. Each is the newest position so far, and how many rows of this position there were.
+ *
+ * @param cursorOf writes a mark as a cursor
+ */
+export function createMarks(pages: Pages, now: () => number, cursorOf: (mark: Position) => string) {
   /**
    * Returns the mark after one more row. A row that is ahead of the clock does not move it: a tail that continues there
    * would leave out the rows that come after it.
@@ -143,7 +142,15 @@ export function createMarks(pages: Pages, now: () => number) {
   }
 
   return {
-    advance,
+    /** Returns the events of rows, and the mark of the last one. @param from the mark before the rows */
+    encode(rows: readonly TailRow[], from: Position | undefined) {
+      let mark = from;
+      const pieces = rows.flatMap(({ position, row }) => {
+        mark = advance(mark, position);
+        return rowEvent(cursorOf(mark ?? position), row);
+      });
+      return { events: Buffer.concat(pieces), mark };
+    },
     /** Returns the mark of a reading, or the previous one if that is newer or counts more rows. */
     later(before: Position | undefined, rows: readonly TailRow[]): Position | undefined {
       const mark = rows.reduce<Position | undefined>(

@@ -15,14 +15,12 @@ test.each([
   'cache.internal:80/a?b=c',
 ])('a search for %s that finds nothing gets the text in quotes', (text) => {
   const [, advice] =
-    describeDoubts(parseSearch(`a -${text}`, 100), { fields: [], doubt: undefined, sources: [] })?.split(
-      'have it; ',
-    ) ?? [];
+    describeDoubts({ tree: parseSearch(`a -${text}`, 100), sources: [] }, {})?.split('have it; ') ?? [];
   expect(advice).toBe(`to search for the text, put it in quotes: "${text}"`);
 });
 
 test.each(['a -> b', '1=1', '/rest/', '{}'])('a search for %j gets none', (q) => {
-  expect(describeDoubts(parseSearch(q, 100), { fields: [], doubt: undefined, sources: [] })).toBeUndefined();
+  expect(describeDoubts({ tree: parseSearch(q, 100), sources: [] }, {})).toBeUndefined();
 });
 
 test('a search that takes too long or too much fails with what to do', () => {

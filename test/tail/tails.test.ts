@@ -5,8 +5,8 @@ import { parseParameters } from '../../src/query/parameters.ts';
 import type { Position } from '../../src/query/position.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { createRunner, type Run, type RunOptions } from '../../src/query/run.ts';
-import type { EndReason, Sink } from '../../src/tail/member.ts';
-import { createTails, type TailRequest } from '../../src/tail/tails.ts';
+import type { Sink, TailRequest } from '../../src/tail/member.ts';
+import { createTails } from '../../src/tail/tails.ts';
 import { openTestStore, storeEvents } from '../support/service.ts';
 
 const { core, config, close } = await openTestStore();
@@ -61,7 +61,7 @@ beforeEach(() => {
 function createSink() {
   let text = '';
   let waiting = 0;
-  let reason: EndReason | undefined;
+  let reason: string | undefined;
   const state: { isSlow: boolean; drained: Promise<boolean> } = {
     isSlow: false,
     drained: Promise.resolve(true),
@@ -74,9 +74,9 @@ function createSink() {
       text += events.toString();
       if (state.isSlow) waiting += events.length;
     },
-    end(event, why) {
+    end(event) {
       text += event.toString();
-      reason = why;
+      reason = /"reason":"(\w+)"/.exec(event.toString())?.[1];
     },
     drained: async () => await state.drained,
   };

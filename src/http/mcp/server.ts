@@ -50,15 +50,10 @@ export async function serveMcp(parts: AppParts, exchange: Exchange): Promise<Res
 
 /** Keeps only the headers of the protocol: the SDK needs no key. The body has been parsed. */
 function toWebRequest({ headers }: FastifyRequest): Request {
-  const sent = Object.entries(headers).flatMap(([name, value]) =>
-    typeof value === 'string' && /^(?:accept|content-type|mcp-.*)$/.test(name)
-      ? [[name, value] as const]
-      : [],
-  );
-  return new Request('http://localhost/mcp', {
-    method: 'POST',
-    headers: new Headers(sent.map(([...one]) => one)),
-  });
+  const sent = new Headers();
+  for (const [name, value] of Object.entries(headers))
+    if (typeof value === 'string' && /^(?:accept|content-type|mcp-.*)$/.test(name)) sent.set(name, value);
+  return new Request('http://localhost/mcp', { method: 'POST', headers: sent });
 }
 
 const INSTRUCTIONS =
@@ -138,13 +133,12 @@ async function findRows(
   request.detail = describeServed(served);
   const { answer } = served;
   const { mcpBytesMax: bytesMax = ROWS_BYTES_MAX } = config;
-  const first = takeRows(answer, bytesMax);
-  const missing = describeMissing(answer, first, bytesMax);
+  const { rows, missing } = takeRows(answer, bytesMax);
   const truncated =
     missing === undefined
       ? ''
       : `,"truncated":${JSON.stringify(`${missing}; ${describeArguments(endpoint, caller)}`)}`;
-  const text = `{"result":[${first.text}]${truncated}}`;
+  const text = `{"result":[${rows}]${truncated}}`;
   return { content: [{ type: 'text', text }], structuredContent: parseRows(text, endpoint) };
 }
 
@@ -179,25 +173,15 @@ function readArguments(
   return raw;
 }
 
-interface FirstRows {
-  /** Joined by commas. */
-  readonly text: string;
-  readonly rows: number;
-}
-
-/** Takes the whole rows within the first bytes of an answer of lines. */
-function takeRows({ body, rows }: Answer, bytesMax: number): FirstRows {
-  const isWhole = body.length <= bytesMax;
-  const end = isWhole ? body.length : body.lastIndexOf('\n', bytesMax) + 1;
+/** Takes the whole rows within the first bytes of an answer of lines, and says which those are, unless they are all. */
+function takeRows({ body, rows, last }: Answer, bytesMax: number) {
+  const end = body.length <= bytesMax ? body.length : body.lastIndexOf('\n', bytesMax) + 1;
   const lines = body.toString('utf8', 0, end).split('\n').slice(0, -1);
-  return { text: lines.join(), rows: isWhole ? rows : lines.length };
-}
-
-/** Says which rows an agent has got; `undefined` if it has all. */
-function describeMissing({ rows, last }: Answer, first: FirstRows, bytesMax: number): string | undefined {
-  if (first.rows < rows)
-    return `the first ${first.rows} of ${rows} rows, since an answer has at most ${bytesMax} bytes of rows`;
-  return last === undefined ? undefined : `the first ${rows} rows, a full page: there may be more`;
+  const bound = `since an answer has at most ${bytesMax} bytes of rows`;
+  if (end < body.length)
+    return { rows: lines.join(), missing: `the first ${lines.length} of ${rows} rows, ${bound}` };
+  const page = last && `the first ${rows} rows, a full page: there may be more`;
+  return { rows: lines.join(), missing: page };
 }
 
 /** Says how to get a shorter answer. */

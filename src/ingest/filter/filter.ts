@@ -11,7 +11,7 @@ import { EVENT_BYTES_MAX, type Event, textOf } from '../event.ts';
 import { readString } from '../json/grammar.ts';
 import { cutElements, cutMembers, type Member } from '../json/text.ts';
 import { RejectedEvent, readEvent, typedValues } from '../read-event.ts';
-import { createMatch, type Match } from './match.ts';
+import { createMatch } from './match.ts';
 
 /** Terms of one search of a source's file. */
 const CLAUSES_MAX = 32;
@@ -57,10 +57,7 @@ export function isSlowFilter({ filter }: Pick<Source, 'filter'>): boolean {
 }
 
 function createFilter(source: Source, { drop, redact }: EventFilter): Filter {
-  const dropped = drop.map((search): Match => {
-    const tree = parseSearch(search, CLAUSES_MAX);
-    return tree === undefined ? () => true : createMatch(tree, source);
-  });
+  const dropped = drop.map((search) => createMatch(parseSearch(search, CLAUSES_MAX), source));
   const change = redact.length === 0 ? undefined : createRedact(source, redact);
   return (event, counts) => {
     if (dropped.some((match) => match(event))) {
@@ -98,10 +95,7 @@ function* findFaults(source: Source): Generator<readonly [YamlPath, string]> {
 }
 
 function findSearchFault(search: string): string | undefined {
-  return messageOfFault(() => {
-    const tree = parseSearch(search, CLAUSES_MAX);
-    if (tree !== undefined) verifyCondition(tree);
-  });
+  return messageOfFault(() => verifyCondition(parseSearch(search, CLAUSES_MAX)));
 }
 
 function findRedactionFault(rule: Redaction, { projectPaths, idPaths = [] }: Source): string | undefined {

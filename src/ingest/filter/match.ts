@@ -1,17 +1,9 @@
 import { findLevel, type Level } from '../../definitions/level.ts';
 import type { Source } from '../../definitions/source.ts';
-import { compareNumbers, floorOf, isNumber, spellingsOf } from '../../search/comparison.ts';
-import {
-  type Compare,
-  casesOf,
-  findLevels,
-  isFitting,
-  matches,
-  readTime,
-  TESTS,
-} from '../../search/condition.ts';
+import { boundOfInteger, compareNumbers, isNumber, spellingsOf } from '../../search/comparison.ts';
+import { casesOf, findLevels, isFitting, matches, readTime, TESTS } from '../../search/condition.ts';
 import { findColumn, KINDS, pathOf } from '../../search/field.ts';
-import type { SearchField, SearchTree, SearchValue } from '../../search/parse.ts';
+import type { Compare, SearchField, SearchTree, SearchValue } from '../../search/parse.ts';
 import type { Event } from '../event.ts';
 import { readString } from '../json/grammar.ts';
 import { cutMembers, type Member } from '../json/text.ts';
@@ -170,11 +162,10 @@ function createValueTest(kind: Operand['kind'], clause: Compare): (value: NonNul
   return (found) => typeof found === 'string' && test(compareBytes(found, wanted));
 }
 
-function createIntegerTest({ operator, value: [wanted], isQuoted }: Compare): (found: Value) => boolean {
-  const number = floorOf(wanted);
-  const isOtherText = operator === '=' && isQuoted && wanted !== String(number?.floor);
-  if (number === undefined || isOtherText) return () => false;
-  return (found) => TESTS[operator](compareNumbers(String(found), wanted));
+function createIntegerTest(clause: Compare): (found: Value) => boolean {
+  const bound = boundOfInteger(clause);
+  if (typeof bound === 'string') return () => bound === 'always';
+  return (found) => TESTS[bound.operator](compareNumbers(String(found), bound.value));
 }
 
 function createNumberTest({ operator, value: [wanted], isQuoted }: Compare): (found: Value) => boolean {

@@ -3,27 +3,18 @@ import type { Source, SourceColumn } from '../../definitions/source.ts';
 import { TailraceError } from '../../errors.ts';
 import { invalidParameters } from '../../query/parameters.ts';
 import { verifyCondition, writeCondition } from '../condition.ts';
-import { findColumn, nameColumn, pathOf, type SearchFields } from '../field.ts';
-import {
-  listNamed,
-  parseField,
-  parseSearch,
-  printField,
-  type SearchField,
-  type SearchTree,
-} from '../parse.ts';
+import { fieldOf, findColumn, pathOf, type SearchFields } from '../field.ts';
+import { EVERYTHING, listNamed, parseSearch, type SearchField, type SearchTree } from '../parse.ts';
 import {
   boundsOf,
   chooseSample,
   countEvents,
+  isLevel,
   type PartRequest,
   type PlannedPart,
   printShare,
   readLimit,
   rejectField,
-  type Sample,
-  SEARCH_FROM,
-  SEARCH_UNTIL,
   type SearchScope,
   type WriteSearch,
   writeArms,
@@ -31,7 +22,7 @@ import {
 } from '../part.ts';
 import { NAME_OF_PATH, selectPairs, writePairs, writePath } from './fields.ts';
 
-export const AGAINST_PARAMETER = 'against';
+const AGAINST_PARAMETER = 'against';
 // Of each of the two sets.
 const ROWS_MAX = 16_000;
 const ROWS_DEFAULT = 50;
@@ -53,42 +44,45 @@ const COMPARE_COLUMNS: readonly ResultColumn[] = [
 /** Two sets of events. */
 interface Compared {
   readonly scope: SearchScope;
-  readonly tree: SearchTree;
-  /** `undefined`: the events that do not match `tree`. */
-  readonly against: SearchTree | undefined;
+  readonly trees: readonly [SearchTree, SearchTree];
   readonly size: number;
 }
 
 /** Compares the events that match `q` with those that match `against`, value by value. */
 export function planCompare({ scope, values, range, clausesMax }: PartRequest): PlannedPart {
   const { tree } = scope;
-  if (tree === undefined)
+  if (tree === EVERYTHING)
     throw rejectField('q', 'is required with part=compare: the events to explain, such as level:error');
   const against = parseAgainst(values[AGAINST_PARAMETER] ?? '', clausesMax);
   const size = readLimit(values, ROWS_DEFAULT);
-  const compared: Compared = { scope: { ...scope, tree: undefined }, tree, against, size };
+  const isRest = against === EVERYTHING;
+  const trees = [tree, isRest ? ({ kind: 'not', item: tree } as const) : against] as const;
+  const compared: Compared = { scope: { ...scope, tree: EVERYTHING }, trees, size };
   return {
     columns: COMPARE_COLUMNS,
     maxRows: size,
     values: boundsOf(range),
     async prepare(ask) {
-      const [own = 0, others = 0] = await countEvents(ask, compared.scope, writeSets(compared));
+      const counts = writeSets(compared).map(
+        (write) => (fields: SearchFields) => `countIf(${write(fields)})`,
+      );
+      const [own = 0, others = 0] = await countEvents(ask, compared.scope, counts);
       const samples = [chooseSample(own, ROWS_MAX), chooseSample(others, ROWS_MAX)] as const;
-      const read = own * samples[0].share + others * samples[1].share;
+      const read = own / samples[0] + others / samples[1];
       return {
         writeSelect: writeCompare(compared, samples),
         sampledShare: own + others === 0 ? undefined : printShare(read / (own + others)),
-        hint: describeEmpty(own, others, against === undefined),
+        hint: describeEmpty(own, others, isRest),
       };
     },
   };
 }
 
 /** @throws TailraceError `invalid_parameter` */
-function parseAgainst(text: string, clausesMax: number): SearchTree | undefined {
+function parseAgainst(text: string, clausesMax: number): SearchTree {
   try {
     const tree = parseSearch(text, clausesMax);
-    if (tree !== undefined) verifyCondition(tree);
+    verifyCondition(tree);
     return tree;
   } catch (error) {
     if (!(error instanceof TailraceError) || error.errors.length === 0) throw error;
@@ -105,19 +99,15 @@ function describeEmpty(own: number, others: number, isRest: boolean): string | u
     : 'no event of the range matches "against", so there is nothing to compare with';
 }
 
-type WriteSet = (fields: SearchFields) => string;
-
 /** Writes the conditions of the two sets. */
-function writeSets({ tree, against }: Compared): readonly [WriteSet, WriteSet] {
-  const isOf = (one: SearchTree) => (fields: SearchFields) => `ifNull(${writeCondition(one, fields)}, false)`;
-  return [isOf(tree), isOf(against ?? { kind: 'not', item: tree })];
+function writeSets({ trees }: Compared) {
+  return trees.map((tree) => (fields: SearchFields) => `ifNull(${writeCondition(tree, fields)}, false)`);
 }
 
-function writeCompare(compared: Compared, samples: readonly [Sample, Sample]): WriteSearch {
+function writeCompare(compared: Compared, samples: readonly [number, number]): WriteSearch {
   const sets = writeSets(compared);
   return (value) => {
     const arms = writeArms(compared.scope, value, {
-      bounds: [SEARCH_FROM, SEARCH_UNTIL],
       condition: (fields) => {
         sets.forEach((write, i) => {
           const sampled = samples[i] && writeSample(samples[i]);
@@ -136,11 +126,9 @@ function writeCompare(compared: Compared, samples: readonly [Sample, Sample]): W
  * learnt, on average, about the set of an event from whether it has the value, if both sets were equally large. Half an
  * event is added to each count, so that few events prove little.
  */
-function writeScores({ scope, tree, against, size }: Compared, arms: string) {
-  const named = [tree, against].flatMap((one) => (one === undefined ? [] : [...listNamed(one)]));
-  const left = listRelated(scope.sources, named);
-  const paths = left.map((name) => writePath(parseField(name, 'field')));
-  const isNamed = left.length === 0 ? '' : `path NOT IN (${paths.join(', ')}) AND `;
+function writeScores({ scope, trees, size }: Compared, arms: string) {
+  const named = new Set([...listRelated(scope.sources, trees.flatMap(listNamed))].map(writePath));
+  const isOther = named.size === 0 ? '' : `path NOT IN (${[...named].join(', ')}) AND `;
   const isSource = `path = ${writePath(['source'])}`;
   const counted =
     'SELECT path, value, toInt64(countIf(a)) AS own, toInt64(countIf(b)) AS other FROM ' +
@@ -148,7 +136,7 @@ function writeScores({ scope, tree, against, size }: Compared, arms: string) {
   const totals = `SELECT *, count() OVER (PARTITION BY path) AS values, sum(own + other) OVER (PARTITION BY path) AS held,
   sumIf(own, ${isSource}) OVER () AS owns, sumIf(other, ${isSource}) OVER () AS others FROM (${counted})`;
   const ranked = `SELECT *, dense_rank() OVER (ORDER BY held DESC, path) AS nth FROM (${totals})
-WHERE ${isNamed}owns > 0 AND others > 0 AND (values <= ${VALUES_FEW} OR values * 2 <= held)`;
+WHERE ${isOther}owns > 0 AND others > 0 AND (values <= ${VALUES_FEW} OR values * 2 <= held)`;
   const scored =
     `SELECT *, (own + 0.5) / (owns + 1) AS x, (other + 0.5) / (others + 1) AS y FROM (${ranked}) ` +
     `WHERE nth <= ${FIELDS_MAX}`;
@@ -161,30 +149,26 @@ FROM (${scored}) ORDER BY score DESC, x > y DESC, field, value LIMIT ${size}`;
 }
 
 /**
- * Lists the names of fields, and of those that are computed from them or that they are computed from: the level of an
+ * Lists fields, and those that are computed from them or that they are computed from: the level of an
  * event and the column with its status, a column that says what another contains. To explain one by the other would
  * explain nothing.
  */
-function listRelated(sources: readonly Source[], fields: readonly SearchField[]): string[] {
-  const found = new Set<string>();
+function* listRelated(sources: readonly Source[], fields: readonly SearchField[]): Generator<SearchField> {
   for (const field of fields) {
-    found.add(printField(field));
-    found.add(printField(pathOf(field)));
-    for (const source of sources) for (const name of relatedIn(source, field)) found.add(name);
+    yield field;
+    yield pathOf(field);
+    for (const source of sources) yield* relatedIn(source, field);
   }
-  return [...found];
 }
 
-function* relatedIn(source: Source, field: SearchField): Generator<string> {
+function* relatedIn(source: Source, field: SearchField): Generator<SearchField> {
   const { level, columns } = source;
   const ofLevel = columns.filter(({ name }) => name === level?.column || name === level?.status);
-  const isLevel = field.length === 1 && field[0] === 'level';
-  const column = isLevel ? undefined : findColumn(source, field);
-  const own = isLevel ? ofLevel : column === undefined ? [] : [column];
+  const own = isLevel(field) ? ofLevel : [findColumn(source, field)].filter((one) => one !== undefined);
   for (const one of own) {
-    yield nameColumn(one);
-    for (const other of columns) if (areRelated(one, other)) yield nameColumn(other);
-    if (ofLevel.includes(one)) yield 'level';
+    yield fieldOf(one);
+    for (const other of columns) if (areRelated(one, other)) yield fieldOf(other);
+    if (ofLevel.includes(one)) yield ['level'];
   }
 }
 

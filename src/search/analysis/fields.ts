@@ -13,9 +13,6 @@ import {
   type PlannedPart,
   printShare,
   readLimit,
-  type Sample,
-  SEARCH_FROM,
-  SEARCH_UNTIL,
   type SearchScope,
   type WriteSearch,
   writeArms,
@@ -50,7 +47,7 @@ export function planFields({ scope, values, range }: PartRequest): PlannedPart {
     prepare: async (ask) => {
       const [events = 0] = await countEvents(ask, scope);
       const sample = chooseSample(events, ROWS_MAX);
-      return { writeSelect: writeFields(scope, sample, size), sampledShare: printShare(sample.share) };
+      return { writeSelect: writeFields(scope, sample, size), sampledShare: printShare(1 / sample) };
     },
   };
 }
@@ -62,10 +59,9 @@ const NUMBER = writeDouble(writeForm('value'));
 const HALF = 0.500001;
 const MOST = 0.950001;
 
-function writeFields(scope: SearchScope, sample: Sample, size: number): WriteSearch {
+function writeFields(scope: SearchScope, sample: number, size: number): WriteSearch {
   return (value) => {
     const arms = writeArms(scope, value, {
-      bounds: [SEARCH_FROM, SEARCH_UNTIL],
       sample: writeSample(sample),
       select: (fields, source) => selectPairs(source, fields),
     });
@@ -120,16 +116,6 @@ const NAMES = `splitByChar(${BEFORE_NAME}, substring(path, 2))`;
 /** Writes the name of a field, as a search names it, from its path. */
 export const NAME_OF_PATH = `arrayStringConcat(arrayMap(n -> ${QUOTED}, ${NAMES}), '.')`;
 
-/** Lists the fields of a source's events that its file or the row declares, as a search names them. */
-const listDeclared = (source: Source): readonly string[] =>
-  listFields(source)
-    .map(({ name }) => name)
-    .filter((name) => !SKIPPED.has(name));
-
-// Members of the WITH.
-const OPEN = 'O';
-const CUT = 'C';
-
 /** Returns the members of the objects in it. */
 const OPEN_OBJECTS =
   `a -> arrayFlatten(arrayMap(p -> arrayMap(c -> (concat(p.1, ${BEFORE_NAME}, c.1), c.2), ` +
@@ -148,7 +134,8 @@ const MEMBERS =
  * metadata. Of a level it is the rank.
  */
 export function selectPairs(source: Source, fields: Fields): string {
-  const declared = listDeclared(source).map((name) => parseField(name, 'field'));
+  const names = listFields(source).map(({ name }) => name);
+  const declared = names.filter((name) => !SKIPPED.has(name)).map((name) => parseField(name, 'field'));
   const typed = declared.map((field) => writeFieldText(fields.find(field)));
   return `[${declared.map(writePath).join(', ')}] AS paths, [${typed.join(', ')}] AS typed, ${METADATA} AS json`;
 }
@@ -163,19 +150,13 @@ export function selectPairs(source: Source, fields: Fields): string {
  */
 export function writePairs(arms: string, more = ''): string {
   const levels = Array.from({ length: DEPTH_MAX }, (_, depth) => `M${depth}`);
-  const members = levels.map(
-    (name, depth) => `${depth === 0 ? MEMBERS : `${OPEN}(M${depth - 1})`} AS ${name}`,
-  );
+  const members = levels.map((name, depth) => `${depth === 0 ? MEMBERS : `OPEN(M${depth - 1})`} AS ${name}`);
   const isLeaf = `NOT has(paths, p.1) AND length(p.1) <= ${PATH_BYTES_MAX} AND NOT startsWith(p.2, '{')`;
   const found = `arraySlice(arrayFilter(p -> ${isLeaf}, arrayConcat(${levels.join(', ')})), 1, ${LEAVES_MAX})`;
   const texts = `arrayMap(p -> (p.1, READ(p.2)), ${found})`;
   const pairs = `arrayFilter(p -> isNotNull(p.2), arrayConcat(arrayZip(paths, typed), ${texts}))`;
   const level = writeLevelName('toUInt8OrZero(pair.2)');
-  return `WITH ${MEMBERS_OF_WITH} SELECT pair.1 AS path,
-    if(path = ${writePath(['level'])}, ${level}, ${CUT}(pair.2)) AS value${more}
+  return `WITH ${OPEN_OBJECTS} AS OPEN, ${CUT_VALUE} AS CUT, ${READ_JSON} AS READ SELECT pair.1 AS path,
+    if(path = ${writePath(['level'])}, ${level}, CUT(pair.2)) AS value${more}
 FROM (WITH ${members.join(', ')} SELECT arrayJoin(${pairs}) AS pair${more} FROM (\n${arms}\n))`;
 }
-
-const MEMBERS_OF_WITH = Object.entries({ [OPEN]: OPEN_OBJECTS, [CUT]: CUT_VALUE, READ: READ_JSON })
-  .map(([name, expression]) => `${expression} AS ${name}`)
-  .join(', ');

@@ -25,6 +25,8 @@ interface Line {
   readonly template: Template;
   /** The words, between which are the separators of the group. */
   readonly words: readonly string[];
+  /** The same for words that are alike. */
+  readonly keys: readonly string[];
 }
 
 /** Lines with the same separators. */
@@ -39,7 +41,15 @@ export type Groups = Map<string, Group>;
 
 /** Reads the words of templates. A few hundred at a time: the event loop has other work. */
 export function addTemplates(groups: Groups, templates: readonly Template[]): void {
-  for (const template of templates) addTo(groups, template);
+  for (const template of templates) {
+    const tokens = readTokens(template.text);
+    const separators = tokens.map((token) => (isWord(token) ? undefined : /^\s/.test(token) ? ' ' : token));
+    const name = separators.map((one) => one ?? '\0').join('');
+    const group = groups.get(name) ?? { separators, lines: [] };
+    groups.set(name, group);
+    const words = tokens.filter(isWord);
+    group.lines.push({ template, words, keys: words.map((word) => (MARKS.has(word) ? ANY_MARK : word)) });
+  }
 }
 
 /**
@@ -50,23 +60,13 @@ export function addTemplates(groups: Groups, templates: readonly Template[]): vo
 export function mergeTemplates(groups: Groups): Template[] {
   const patterns = new Map<string, Template>();
   for (const { separators, lines } of groups.values()) {
-    const places = separators.filter((one) => one === undefined).length;
-    for (const cluster of divide(number(lines, places), lines, places)) {
+    for (const cluster of divide(lines)) {
       const merged = merge(cluster, separators);
       const known = patterns.get(merged.text);
       patterns.set(merged.text, known === undefined ? merged : join([known, merged], merged.text));
     }
   }
   return [...patterns.values()].toSorted((a, b) => b.weight - a.weight || (a.text < b.text ? -1 : 1));
-}
-
-function addTo(groups: Groups, template: Template): void {
-  const tokens = readTokens(template.text);
-  const separators = tokens.map((token) => (isWord(token) ? undefined : /^\s/.test(token) ? ' ' : token));
-  const key = separators.map((one) => one ?? '\0').join('');
-  const group = groups.get(key) ?? { separators, lines: [] };
-  groups.set(key, group);
-  group.lines.push({ template, words: tokens.filter(isWord) });
 }
 
 function readTokens(text: string): string[] {
@@ -82,60 +82,25 @@ function readTokens(text: string): string[] {
 const isQuoted = (token: string) => token.length > 1 && /^["']/.test(token);
 const isWord = (token: string) => isQuoted(token) || WORD.test(token);
 
-/** Returns the number of each line's word at each place: the same for the same word. */
-function number(lines: readonly Line[], places: number): Uint32Array[] {
-  const numbers = new Map<string, number>();
-  return lines.map(({ words }) => {
-    const row = new Uint32Array(places);
-    words.forEach((text, place) => {
-      const word = MARKS.has(text) ? ANY_MARK : text;
-      const known = numbers.get(word) ?? numbers.size;
-      numbers.set(word, known);
-      row[place] = known;
-    });
-    return row;
-  });
-}
-
 /** Divides lines into clusters, each of which is one pattern. */
-function divide(numbers: readonly Uint32Array[], lines: readonly Line[], places: number): Line[][] {
-  const clusters: Line[][] = [];
-  const open: number[][] = [lines.map((_, i) => i)];
-  for (let rows = open.pop(); rows !== undefined; rows = open.pop()) {
-    const at = findDivision(numbers, rows, places);
-    if (at === undefined) clusters.push(rows.flatMap((row) => lines[row] ?? []));
-    else open.push(...Map.groupBy(rows, (row) => numbers[row]?.[at]).values());
+function divide(lines: readonly Line[]): (readonly Line[])[] {
+  const clusters: (readonly Line[])[] = [];
+  const open = [lines];
+  for (let some = open.pop(); some !== undefined; some = open.pop()) {
+    const at = findDivision(some);
+    if (at === undefined) clusters.push(some);
+    else open.push(...Map.groupBy(some, ({ keys }) => keys[at]).values());
   }
   return clusters;
 }
 
 /** Returns the place with the fewest words, if it distinguishes messages. */
-function findDivision(
-  numbers: readonly Uint32Array[],
-  rows: readonly number[],
-  places: number,
-): number | undefined {
-  let fewest = Number.POSITIVE_INFINITY;
-  let found: number | undefined;
-  let fixed = 0;
-  for (let place = 0; place < places; place++) {
-    const count = countWords(numbers, rows, place);
-    if (count === 1) fixed++;
-    else if (count < fewest) {
-      fewest = count;
-      found = place;
-    }
-  }
-  return fewest < VARIES_FROM || fixed * 2 < places ? found : undefined;
-}
-
-function countWords(numbers: readonly Uint32Array[], rows: readonly number[], place: number): number {
-  const [first = 0] = rows;
-  const one = numbers[first]?.[place];
-  if (rows.every((row) => numbers[row]?.[place] === one)) return 1;
-  const seen = new Set<number | undefined>();
-  for (const row of rows) seen.add(numbers[row]?.[place]);
-  return seen.size;
+function findDivision(lines: readonly Line[]): number | undefined {
+  const counts = lines[0]?.keys.map((_, place) => new Set(lines.map(({ keys }) => keys[place])).size) ?? [];
+  const varied = counts.filter((count) => count > 1);
+  const fewest = Math.min(...varied);
+  const isPattern = fewest >= VARIES_FROM && (counts.length - varied.length) * 2 >= counts.length;
+  return isPattern || varied.length === 0 ? undefined : counts.indexOf(fewest);
 }
 
 function merge(lines: readonly Line[], separators: readonly (string | undefined)[]): Template {

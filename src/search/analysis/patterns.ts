@@ -10,9 +10,6 @@ import {
   type PlannedPart,
   printShare,
   readLimit,
-  type Sample,
-  SEARCH_FROM,
-  SEARCH_UNTIL,
   type SearchScope,
   type WriteSearch,
   writeArms,
@@ -55,7 +52,7 @@ export function planPatterns({ scope, values, range }: PartRequest): PlannedPart
         await setImmediate(); // other requests have their turn in between
       }
       const patterns = mergeTemplates(groups);
-      return { writeSelect: writePatterns(patterns, size), sampledShare: printShare(sample.share) };
+      return { writeSelect: writePatterns(patterns, size), sampledShare: printShare(1 / sample) };
     },
   };
 }
@@ -67,7 +64,7 @@ const TEMPLATE_COLUMNS: readonly ResultColumn[] = [
 ];
 
 /** Reads the messages with marks for what varies by its form. */
-async function readTemplates(ask: AskStep, scope: SearchScope, sample: Sample): Promise<Template[]> {
+async function readTemplates(ask: AskStep, scope: SearchScope, sample: number): Promise<Template[]> {
   const rows = await ask({
     columns: TEMPLATE_COLUMNS,
     maxRows: TEMPLATES_TOP_MAX + TEMPLATES_OTHER_MAX,
@@ -82,11 +79,10 @@ async function readTemplates(ask: AskStep, scope: SearchScope, sample: Sample): 
   }));
 }
 
-function writeTemplates(scope: SearchScope, sample: Sample): WriteSearch {
+function writeTemplates(scope: SearchScope, sample: number): WriteSearch {
   return (value) => {
     const [id, time, message] = ['id', 'timestamp', 'event_message'].map(column);
     const arms = writeArms(scope, value, {
-      bounds: [SEARCH_FROM, SEARCH_UNTIL],
       sample: writeSample(sample),
       select: () => `${message} AS m, toUnixTimestamp64Micro(${time}) AS t, ${id} AS i`,
     });

@@ -3,11 +3,11 @@ import { createParameter } from '../../definitions/parameter.ts';
 import type { ParameterFields } from '../../definitions/parameter-type.ts';
 import type { Source } from '../../definitions/source.ts';
 import { formatInstant } from '../../lib/instant.ts';
-import { invalidParameters, type ParameterValues } from '../../query/parameters.ts';
+import type { ParameterValues } from '../../query/parameters.ts';
 import { boundOfInteger, isNumber } from '../comparison.ts';
-import type { Compare } from '../condition.ts';
 import { findColumn, isRowField } from '../field.ts';
 import {
+  type Compare,
   printField,
   SEARCH_PARAMETER,
   type SearchClause,
@@ -21,16 +21,7 @@ import { type DraftQuery, type DraftShape, writeQuery } from './query.ts';
 import { SHAPES, slug } from './shape.ts';
 
 /** A search as the files of an endpoint. */
-export interface SearchDraft {
-  readonly name: string;
-  readonly definition: string;
-  readonly sql: string;
-  /** Values of its parameters with which it returns what the search does. */
-  readonly values: Readonly<Record<string, string>>;
-  readonly query: DraftQuery;
-  readonly request: PartRequest;
-  readonly parameters: DraftParameters;
-}
+export type SearchDraft = ReturnType<typeof createDraft>;
 
 /** The parameters of a draft by name. */
 type DraftParameters = Readonly<Record<string, ParameterFields>>;
@@ -52,7 +43,7 @@ export function createDraft(
   values: ParameterValues,
   options: CreateSearchOptions,
   isTaken: (name: string) => boolean,
-): SearchDraft {
+) {
   const request = readRequest(values, options);
   planPart(request); // rejects what a search rejects
   const shapeOf = SHAPES[values['part'] ?? ''];
@@ -65,24 +56,21 @@ export function createDraft(
   const shape = shapeOf(request);
   const { parameters: own, names } = planValues(scope.tree, scope.sources);
   const parameters = { ...describeScope(request, shape), ...own };
-  const findParameter = (clause: SearchClause) => names.get(clause);
-  const query: DraftQuery = { scope, shape, findParameter, length: range.until - range.from };
+  const query: DraftQuery = { ...request, shape, findParameter: (clause) => names.get(clause) };
   const sql = writeQuery(query);
   if (Buffer.byteLength(sql) > TEXT_BYTES_MAX)
-    throw invalidParameters([
-      {
-        parameter: SEARCH_PARAMETER,
-        message:
-          `is too long for an endpoint over ${scope.sources.length} sources, whose SQL may have ` +
-          `${TEXT_BYTES_MAX} bytes; name fewer in "source", or search for fewer terms`,
-      },
-    ]);
+    throw rejectField(
+      SEARCH_PARAMETER,
+      `is too long for an endpoint over ${scope.sources.length} sources, whose SQL may have ` +
+        `${TEXT_BYTES_MAX} bytes; name fewer in "source", or search for fewer terms`,
+    );
   const name = chooseName(request, shape, isTaken);
   const definition = writeDefinition({ name, description: describe(request, shape) }, shape, parameters);
   const { project = '' } = values;
   const bounds = { from: toIso(range.from), until: toIso(range.until) };
   return {
-    ...{ name, definition, sql, query, request, parameters },
+    ...{ name, definition, sql, query, parameters },
+    /** With which it returns what the search does. */
     values: { ...(project !== '' && { project }), ...bounds },
   };
 }
@@ -184,11 +172,11 @@ const SUFFIXES: Readonly<Record<SearchOperator, readonly [suffix: string, words:
  * Makes parameters of the values that every event of a search has to meet in a typed column, with the searched values
  * as their defaults. Values of other conditions stay in the SQL.
  */
-function planValues(tree: SearchTree | undefined, sources: readonly Source[]) {
+function planValues(tree: SearchTree, sources: readonly Source[]) {
   const parameters: Record<string, ParameterFields> = {};
   const names = new Map<SearchClause, string>();
-  for (const clause of tree?.kind === 'and' ? tree.items : [tree]) {
-    if (clause?.kind !== 'compare' || names.size === VALUES_MAX) continue;
+  for (const clause of tree.kind === 'and' ? tree.items : [tree]) {
+    if (clause.kind !== 'compare' || names.size === VALUES_MAX) continue;
     const planned = planValue(clause, sources);
     if (planned === undefined) continue;
     const [name, fields] = planned;

@@ -6,15 +6,15 @@ import { writeValue } from '../../sql/sql.ts';
 import { LEVEL_NAMES, writeDecimal, writeDouble, writeForm, writeLevel } from '../comparison.ts';
 import { NEVER, writeConditions } from '../condition.ts';
 import { createOperand, type Fields, writeMetadata } from '../field.ts';
-import type { SearchScope } from '../part.ts';
+import type { PartRequest } from '../part.ts';
 
 /** What a draft returns of the events, and how. */
 export interface DraftShape {
   /** The end of a name, such as `p95-of-duration-by-path`. */
   readonly title: string;
   readonly description: string;
-  /** Results of the SELECTs of the sources, together called `events`. */
-  readonly items: readonly Item[];
+  /** Results of the SELECTs of the sources, together called `events`; each writes SQL of the same type for every source. */
+  readonly items: Readonly<Record<string, (fields: Fields) => string>>;
   /** Members of WITH after `events`. */
   readonly members?: readonly string[];
   /** The last SELECT. */
@@ -28,19 +28,10 @@ export interface DraftShape {
   readonly isRounded?: boolean;
 }
 
-/** A result of the SELECT of one source. */
-export interface Item {
-  readonly name: string;
-  /** Returns SQL of the same type for every source. */
-  readonly write: (fields: Fields) => string;
-}
-
-export interface DraftQuery {
-  readonly scope: SearchScope;
+/** A search, and how a draft returns what it finds in a range that ends now. */
+export interface DraftQuery extends PartRequest {
   readonly shape: DraftShape;
   readonly findParameter: Fields['findParameter'];
-  /** Length of the range that ends now. */
-  readonly length: Micros;
 }
 
 /** Writes the table of a source, under the name of the table. */
@@ -58,14 +49,14 @@ const MEMBERS: Readonly<Record<string, string>> = {
 
 /** Writes query.sql. @param writeTable default: the sources' own tables */
 export function writeQuery(query: DraftQuery, writeTable = ownTable): string {
-  const { shape, length } = query;
-  const arms = query.scope.sources.map((source) => writeArm(query, source, writeTable));
+  const { shape, range, scope } = query;
+  const arms = scope.sources.map((source) => writeArm(query, source, writeTable));
   const searched = arms.filter(({ isEmpty }) => !isEmpty);
   const shown = searched.length > 0 ? searched : arms.slice(0, 1);
   const union = shown.map(({ sql }) => sql).join('\n    UNION ALL\n');
   const members = [
     "toDateTime64(if(@until = '', @now, @until), 6, 'UTC') AS range_until",
-    `ifNull(toDateTime64OrNull(@from, 6, 'UTC'), range_until - ${writeInterval(length)}) AS range_from`,
+    `ifNull(toDateTime64OrNull(@from, 6, 'UTC'), range_until - ${writeInterval(range.until - range.from)}) AS range_from`,
     ...Object.keys(MEMBERS).flatMap((name) => (union.includes(`${name}(`) ? (MEMBERS[name] ?? []) : [])),
     `events AS (\n${union}\n  )`,
     ...(shape.members ?? []),
@@ -81,18 +72,18 @@ export function findRead(query: DraftQuery, source: Source): readonly (readonly 
 function writeArm(query: DraftQuery, source: Source, writeTable: WriteTable) {
   const { scope, shape } = query;
   const fields = createFields(query, source);
-  const items = shape.items.map(({ name, write }) => {
+  const items = Object.entries(shape.items).map(([name, write]) => {
     const sql = write(fields);
     return sql === name ? name : `${sql} AS ${name}`;
   });
   const [time, project] = [fields.column('timestamp'), fields.column('project')];
-  const searched = scope.tree === undefined ? [] : writeConditions(scope.tree, fields);
+  const searched = writeConditions(scope.tree, fields);
   const conditions = [
     `${time} >= range_from AND ${time} < range_until`,
     scope.hasProject ? `${project} = @project` : `(@project = '' OR ${project} = @project)`,
     ...searched,
   ];
-  const sql = `    SELECT ${items.length === 0 ? '1 AS event' : items.join(', ')}
+  const sql = `    SELECT ${items.join(', ')}
     FROM ${writeTable(source)}
     WHERE ${conditions.join('\n      AND ')}`;
   return { sql, isEmpty: searched.includes(NEVER), read: fields.read };
@@ -136,8 +127,8 @@ function createFields(query: DraftQuery, source: Source, aliases = findAliases(q
 
 function findAliases(query: DraftQuery, source: Source): ReadonlySet<string> {
   const plain = createFields(query, source, new Set());
-  const items = query.shape.items.filter(({ name, write }) => write(plain) !== name);
-  return new Set(items.map(({ name }) => name));
+  const items = Object.entries(query.shape.items).filter(([name, write]) => write(plain) !== name);
+  return new Set(items.map(([name]) => name));
 }
 
 /** Lists what an event needs to have so that a column has its value. */

@@ -5,20 +5,21 @@ import { writeValue } from '../../sql/sql.ts';
 import { toText } from '../condition.ts';
 import { type Fields, findColumn } from '../field.ts';
 import {
-  AGGREGATES,
   type Histogram,
+  isOfNumbers,
   listColumns,
   type Measure,
   OTHER_VALUES,
   readHistogram,
   SERIES_MAX,
   widthOf,
+  writeMeasure,
   writeMeasured,
 } from '../histogram.ts';
 import { printField, type SearchField } from '../parse.ts';
 import { COUNT, isLevel, type PartRequest, readField, readLimit } from '../part.ts';
 import { ROW_COLUMNS, ROWS_DEFAULT, VALUES_MAX } from '../plan.ts';
-import { type DraftShape, type Item, WORDS } from './query.ts';
+import { type DraftShape, WORDS } from './query.ts';
 
 /** The shapes of the parts that can be one SELECT. */
 export const SHAPES: Readonly<Record<string, (request: PartRequest) => DraftShape>> = {
@@ -27,11 +28,8 @@ export const SHAPES: Readonly<Record<string, (request: PartRequest) => DraftShap
   values: shapeTop,
 };
 
-const columnItem = (name: string, as = name): Item => ({ name: as, write: (fields) => fields.column(name) });
-const fieldItem = (name: string, field: SearchField): Item => ({
-  name,
-  write: (fields) => toText(fields.find(field)),
-});
+const ofColumn = (name: string) => (fields: Fields) => fields.column(name);
+const ofField = (field: SearchField) => (fields: Fields) => toText(fields.find(field));
 
 /** The first page. */
 function shapeRows({ values }: PartRequest): DraftShape {
@@ -39,15 +37,15 @@ function shapeRows({ values }: PartRequest): DraftShape {
   return {
     title: 'newest',
     description: 'Newest events',
-    items: [
-      fieldItem('source', ['source']),
-      columnItem('id'),
-      columnItem('timestamp', 'at'),
-      columnItem('project'),
-      fieldItem('level', ['level']),
-      columnItem('event_message'),
-      columnItem('metadata'),
-    ],
+    items: {
+      source: ofField(['source']),
+      id: ofColumn('id'),
+      at: ofColumn('timestamp'),
+      project: ofColumn('project'),
+      level: ofField(['level']),
+      event_message: ofColumn('event_message'),
+      metadata: ofColumn('metadata'),
+    },
     select: `SELECT
   source,
   id,
@@ -73,7 +71,7 @@ function shapeTop({ scope, values }: PartRequest): DraftShape {
   return {
     title: `top-${slug(printed)}`,
     description: `Most frequent values of ${printed} in events`,
-    items: [fieldItem(name, field)],
+    items: { [name]: ofField(field) },
     select: `SELECT
   ${name},
   count() AS count
@@ -105,16 +103,16 @@ function shapeSeries({ scope: { sources }, values, range }: PartRequest): DraftS
   const isOfFew = printField(by) === 'source' && top === undefined && sources.length <= SERIES_MAX;
   const isWhole = isLevel(by) || isOfFew;
   const keys = [...(hasTime ? ['timestamp'] : []), series];
-  const items = [
-    ...(hasTime ? [columnItem('timestamp', 'at')] : []),
-    fieldItem(isWhole ? series : SERIES, by),
-    ...(measure === undefined ? [] : [measuredItem(measure)]),
-  ];
+  const items = {
+    ...(hasTime && { at: ofColumn('timestamp') }),
+    [isWhole ? series : SERIES]: ofField(by),
+    ...(measure && { measured: (fields: Fields) => writeMeasured(measure, fields) }),
+  };
   const named = listColumns({ ...histogram, name: series, top: undefined });
   return {
     ...describe(histogram, hasTime),
     items,
-    ...(!isWhole && { members: writeTop(items, series, top ?? SERIES_MAX) }),
+    ...(!isWhole && { members: writeTop(Object.keys(items), series, top ?? SERIES_MAX) }),
     select: writeSelect(keys, measure, isWhole ? 'events' : DRAWN),
     columns: named.filter(({ name }) => keys.includes(name) || ['count', 'value'].includes(name)),
     maxRows: ROWS_MAX,
@@ -123,11 +121,6 @@ function shapeSeries({ scope: { sources }, values, range }: PartRequest): DraftS
     isRounded: measure?.name === 'avg' || measure?.name === 'sum',
   };
 }
-
-const measuredItem = (measure: Measure): Item => ({
-  name: 'measured',
-  write: (fields: Fields) => writeMeasured(measure, fields),
-});
 
 function describe({ by, measure }: Histogram, hasTime: boolean): Pick<DraftShape, 'title' | 'description'> {
   const what = measure === undefined ? 'Number' : `${measure.name} of ${printField(measure.field)}`;
@@ -145,8 +138,8 @@ const DRAWN = 'drawn';
  * Writes the members of WITH that find the most frequent series, and name the rest. The last SELECT reads plain
  * columns: each use of an alias is analysed anew.
  */
-function writeTop(items: readonly Item[], column: string, top: number): string[] {
-  const selected = items.map(({ name }) =>
+function writeTop(items: readonly string[], column: string, top: number): string[] {
+  const selected = items.map((name) =>
     name === SERIES
       ? `if(${SERIES} IS NULL OR ${SERIES} IN (SELECT ${SERIES} FROM top_series), ${SERIES}, ` +
         `${writeValue(OTHER_VALUES)}) AS ${column}`
@@ -169,17 +162,16 @@ function writeTop(items: readonly Item[], column: string, top: number): string[]
 }
 
 function writeSelect(keys: readonly string[], measure: Measure | undefined, from: string): string {
-  const aggregate = measure && AGGREGATES[measure.name];
   const results = [
     ...keys.map((key) => (key === 'timestamp' ? TIME : key)),
     'count() AS count',
-    ...(aggregate === undefined ? [] : [`${aggregate.call}${aggregate.parameter}(measured) AS value`]),
+    ...(measure === undefined ? [] : [`${writeMeasure(measure, 'measured')} AS value`]),
   ];
   return [
     `SELECT\n  ${results.join(',\n  ')}`,
     `FROM ${from}`,
     `GROUP BY ${keys.join(', ')}`,
-    ...(aggregate?.isOfNumbers === true ? ['HAVING value IS NOT NULL'] : []),
+    ...(measure && isOfNumbers(measure) ? ['HAVING value IS NOT NULL'] : []),
     `ORDER BY ${keys.join(', ')}`,
   ].join('\n');
 }

@@ -12,7 +12,7 @@ import { createQuestion } from '../../query/question.ts';
 import type { Run, RunOptions } from '../../query/run.ts';
 import { writeValue } from '../../sql/sql.ts';
 import { column } from '../field.ts';
-import { boundsOf, SEARCH_FROM, SEARCH_UNTIL, type WriteSearch, writeArms } from '../part.ts';
+import { boundsOf, type WriteSearch, writeArms } from '../part.ts';
 import { SEARCH } from '../search.ts';
 import { LINE_CHARS_MAX, type SearchDraft, toIso } from './draft.ts';
 import { findRead, writeQuery } from './query.ts';
@@ -43,8 +43,8 @@ export async function createDraftTest(
   draft: SearchDraft,
   execution: Execution,
 ): Promise<string | undefined> {
-  const { query, request } = draft;
-  const { shape, scope } = query;
+  const { query } = draft;
+  const { shape, scope, values } = query;
   if (!scope.sources.some(isManaged)) return undefined;
   const nowMs = now();
   const kept = keepEvents(await readEvents(run, draft, execution), draft);
@@ -65,7 +65,7 @@ export async function createDraftTest(
     events: Object.fromEntries([...written].map(([name, own]) => [name, own.map((one) => one.written)])),
     cases: [
       {
-        name: `as found in ${request.values['q'] === '' ? 'the events' : 'a search'} of ${draft.values['from']}`,
+        name: `as found in ${values['q'] === '' ? 'the events' : 'a search'} of ${draft.values['from']}`,
         parameters: draft.values,
         ...(shape.isRounded === true && { approximately: 0.000_001 }),
         rows: linesOf(body).map(parseExactJson),
@@ -99,7 +99,7 @@ const COLUMNS: readonly ResultColumn[] = [
  */
 async function readEvents(
   run: Run,
-  { query, request }: SearchDraft,
+  { query }: SearchDraft,
   execution: Execution,
 ): Promise<readonly StoredEvent[]> {
   const scope = { ...query.scope, sources: query.scope.sources.filter(isManaged) };
@@ -109,7 +109,6 @@ async function readEvents(
   const [time, id, project] = ['timestamp', 'id', 'project'].map(column);
   const writeSelect: WriteSearch = (value) => {
     const arms = writeArms(scope, value, {
-      bounds: [SEARCH_FROM, SEARCH_UNTIL],
       more: () => `AND ${size} <= ${EVENT_BYTES_MAX}`,
       select: (_, { name }) =>
         [
@@ -123,7 +122,7 @@ async function readEvents(
 ORDER BY at DESC, id DESC, source DESC, project DESC LIMIT ${EVENTS_MAX}`;
   };
   const sample = { ...SEARCH, columns: COLUMNS, maxRows: EVENTS_MAX, writeSelect };
-  const values = { ...request.values, ...boundsOf(request.range) };
+  const values = { ...query.values, ...boundsOf(query.range) };
   const { body } = await run(createQuestion(sample, values, NDJSON_FORMAT), execution);
   return linesOf(body).map((line) => JSON.parse(line) as StoredEvent); // the columns that were asked for
 }
