@@ -1,5 +1,6 @@
 import { type Alert, SERVICE_VARIABLES } from '../definitions/alert.ts';
 import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
+import { findNamed } from '../definitions/registry.ts';
 import type { YamlPath } from '../definitions/yaml-file.ts';
 import { type Fault, TailraceError } from '../errors.ts';
 import { findUndeclared, parseParameters } from '../query/parameters.ts';
@@ -15,7 +16,7 @@ interface VerifyOptions {
 /** Checks what alerts say about their endpoints: names, parameters, columns, and the variables of the text. */
 export function verifyAlerts(alerts: readonly Alert[], { endpoints, areAll }: VerifyOptions): Fault[] {
   return alerts.flatMap((alert) => {
-    const endpoint = endpoints.find(({ id, name }) => name === alert.endpoint || id === alert.endpoint);
+    const endpoint = findNamed(endpoints, alert.endpoint);
     if (endpoint !== undefined) return verifyAlert(alert, endpoint);
     if (!areAll) return []; // it may be one of those with faults, which are reported
     const known = endpoints.map(({ name }) => name).join(', ');

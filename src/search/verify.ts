@@ -1,5 +1,6 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Parameter } from '../definitions/parameter.ts';
+import { findNamed } from '../definitions/registry.ts';
 import { listSources, type SavedSearch } from '../definitions/saved-search.ts';
 import type { Source } from '../definitions/source.ts';
 import type { YamlPath } from '../definitions/yaml-file.ts';
@@ -40,9 +41,7 @@ export function verifySavedSearches(searches: readonly SavedSearch[], sources: r
   return searches.flatMap((saved) => {
     const { search, fault } = saved;
     const { q = '', by, measure = 'count' } = search;
-    const isKnown = (name: string) =>
-      sources.some((one) => one.name === name || one.id === name.toLowerCase());
-    const unknown = listSources(saved).find((name) => !isKnown(name));
+    const unknown = listSources(saved).find((name) => findNamed(sources, name) === undefined);
     const known = sources.map(({ name }) => name).join(', ');
     const found = {
       q: messageOfFault(() => {

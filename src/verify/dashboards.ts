@@ -1,5 +1,6 @@
 import type { Dashboard, DashboardPanel } from '../definitions/dashboard.ts';
 import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
+import { findNamed } from '../definitions/registry.ts';
 import type { YamlPath } from '../definitions/yaml-file.ts';
 import { type Fault, TailraceError } from '../errors.ts';
 import { findUndeclared, parseParameters } from '../query/parameters.ts';
@@ -13,7 +14,7 @@ type Found = readonly [YamlPath, string];
 export function verifyDashboards(dashboards: readonly Dashboard[], endpoints: readonly Endpoint[]): Fault[] {
   return dashboards.flatMap((dashboard) => {
     const found = listPanels(dashboard).flatMap(({ path, panel }) => {
-      const endpoint = findEndpoint(endpoints, panel);
+      const endpoint = findNamed(endpoints, panel.endpoint ?? '');
       if (endpoint === undefined) return [];
       return [...findParameterFaults(panel, endpoint), ...findColumnFaults(panel, endpoint)].map(
         ([at, message]): Found => [[...path, ...at], message],
@@ -30,7 +31,7 @@ export function findMissing(dashboards: readonly Dashboard[], endpoints: readonl
   const known = endpoints.map(({ name }) => name).join(', ') || 'none';
   return dashboards.flatMap((dashboard) =>
     listPanels(dashboard).flatMap(({ path, panel }) =>
-      panel.endpoint === undefined || findEndpoint(endpoints, panel) !== undefined
+      panel.endpoint === undefined || findNamed(endpoints, panel.endpoint ?? '') !== undefined
         ? []
         : [
             dashboard.fault(
@@ -46,13 +47,6 @@ function listPanels({ rows }: Dashboard): { readonly path: YamlPath; readonly pa
   return rows.flatMap(({ panels }, row) =>
     panels.map((panel, i) => ({ path: ['rows', row, 'panels', i], panel })),
   );
-}
-
-function findEndpoint(
-  endpoints: readonly Endpoint[],
-  { endpoint }: Pick<DashboardPanel, 'endpoint'>,
-): Endpoint | undefined {
-  return endpoints.find(({ id, name }) => name === endpoint || id === endpoint?.toLowerCase());
 }
 
 function findParameterFaults({ parameters }: DashboardPanel, endpoint: Endpoint): Found[] {
@@ -99,7 +93,7 @@ function findColumnFaults({ columns, show }: DashboardPanel, endpoint: Endpoint)
 /** Shared parameters that no panel has: a typing error would silently change nothing. */
 function findUnusedParameters({ parameters, rows }: Dashboard, endpoints: readonly Endpoint[]): Found[] {
   const panels = rows.flatMap((row) => row.panels);
-  const found = panels.map((panel) => findEndpoint(endpoints, panel));
+  const found = panels.map((panel) => findNamed(endpoints, panel.endpoint ?? ''));
   if (panels.some(({ endpoint }, i) => endpoint !== undefined && found[i] === undefined)) return [];
   const declared = new Set(found.flatMap((one) => one?.parameters.map(({ name }) => name) ?? []));
   return Object.keys(parameters).flatMap((name): Found[] => {
