@@ -95,14 +95,9 @@ export interface Chart {
 /** Returns the charts of the field with the path of each in the file. */
 export function listCharts(
   chart: ChartFields | readonly ChartFields[] | undefined,
-): readonly { readonly path: readonly (string | number)[]; readonly fields: ChartFields }[] {
-  if (chart === undefined) return [];
-  if (!isList(chart)) return [{ path: ['chart'], fields: chart }];
-  return chart.map((fields, index) => ({ path: ['chart', index], fields }));
-}
-
-function isList<T extends object>(value: T | readonly T[]): value is readonly T[] {
-  return Array.isArray(value);
+): { readonly path: readonly (string | number)[]; readonly fields: ChartFields }[] {
+  const isList = Array.isArray(chart);
+  return [chart ?? []].flat().map((fields, i) => ({ path: isList ? ['chart', i] : ['chart'], fields }));
 }
 
 /** Creates the charts of a field in which `checkCharts` found no fault. */
