@@ -42,7 +42,7 @@ const NAME = String.raw`(?:"(?:[^"\\]|\\.)*"|[^\s()":.*]+)`;
 // The host is fixed: a value of an event must not choose where a link leads.
 const URL = String.raw`^https?://[A-Za-z0-9._~:\[\]-]+([/?#][^\s<>"]*)?$`;
 
-/** `links` of a source's file. */
+/** `links` of a source's file: in `url`, `{value}` stands for the value, `{…}` for another field; both are encoded. */
 const LINKS = listOf(
   closed(
     {
