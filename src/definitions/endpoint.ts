@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { closed, oneOf, optional, wholeNumber } from '../lib/schema.ts';
 import { findParameters } from '../sql/parse.ts';
 import { CHART_FIELDS, type Chart, createCharts } from './chart.ts';
-import { createPages, type Pages } from './pages.ts';
+import { createPages, PAGES_FIELDS, type Pages } from './pages.ts';
 import { createParameter, type Parameter, PINNED_PREFIX } from './parameter.ts';
 import { PARAMETER_FIELDS, PARAMETER_NAME, SEARCH_TEXT } from './parameter-type.ts';
 import { createShapeCheck } from './shape.ts';
@@ -131,11 +131,7 @@ export interface Endpoint {
   readonly fault?: YamlFile['fault'];
 }
 
-const TEXT = Type.String({ expected: 'a string; put it in quotes' });
-
 const ROWS_MAX = 1_000_000;
-// The event loop reads the position of each row of a page, of CSV and the like, and each tick of a live tail.
-const PAGE_ROWS_MAX = 10_000;
 const SECONDS_MAX = 7 * 86_400;
 const SECONDS = wholeNumber(SECONDS_MAX, 'seconds');
 
@@ -165,15 +161,7 @@ export const ENDPOINT_FILE = closed(
       query_sandboxing: Type.Boolean(),
       strict: Type.Boolean(),
       sql_dialect: oneOf(DIALECT_NAMES),
-      cursor: closed({
-        by: Type.Array(TEXT, {
-          ...{ minItems: 1, maxItems: 8 },
-          expected: 'a list of columns with their directions, such as [timestamp desc, id desc]',
-        }),
-        size: wholeNumber(PAGE_ROWS_MAX, 'rows'),
-        after: Type.Optional(TEXT),
-        until: Type.Optional(TEXT),
-      }),
+      cursor: PAGES_FIELDS,
       parameters: Type.Record(PARAMETER_NAME, PARAMETER_FIELDS, {
         additionalProperties: false,
         expected: 'a parameter name of letters, digits and underscores',
