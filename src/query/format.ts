@@ -20,9 +20,9 @@ export interface Format {
   /** What the engine's lines are; left out if each is a row of the declared columns. */
   readonly lines?: Lines;
   /** Whether browsers are to save an answer, under the name of its endpoint. */
-  readonly isFile: boolean;
-  /** Whether compressing an answer for its way helps. */
-  readonly isCompressible: boolean;
+  readonly isFile?: true;
+  /** Whether its parts are compressed, so that compressing an answer for its way does not help. */
+  readonly isCompressed?: true;
 }
 
 /** Lines that the engine computes from the rows. */
@@ -46,8 +46,6 @@ export const JSON_FORMAT: Format = {
   mediaTypes: ['application/json; charset=utf-8', 'application/json'],
   engineFormat: 'JSONEachRow',
   isFramed: true,
-  isFile: false,
-  isCompressible: true,
 };
 
 /** A row a line, as the engine writes them. */
@@ -55,8 +53,6 @@ export const NDJSON_FORMAT: Format = {
   name: 'ndjson',
   mediaTypes: ['application/x-ndjson', 'application/ndjson', 'application/jsonl'],
   engineFormat: 'JSONEachRow',
-  isFile: false,
-  isCompressible: true,
 };
 
 /** Every format, the default first. */
@@ -73,21 +69,18 @@ export const FORMATS: readonly [Format, ...Format[]] = [
     ],
     engineFormat: 'CSVWithNames',
     isFile: true,
-    isCompressible: true,
   },
   {
     name: 'arrow',
     mediaTypes: ['application/vnd.apache.arrow.stream'],
     engineFormat: 'ArrowStream',
-    isFile: false,
-    isCompressible: true,
   },
   {
     name: 'parquet',
     mediaTypes: ['application/vnd.apache.parquet'],
     engineFormat: 'Parquet',
     isFile: true,
-    isCompressible: false, // its pages are compressed
+    isCompressed: true,
   },
   {
     name: 'prometheus',
@@ -99,8 +92,6 @@ export const FORMATS: readonly [Format, ...Format[]] = [
     ],
     engineFormat: 'TSVRaw',
     lines: { write: writeSamples, comment: '#', findFault: findPrometheusFault },
-    isFile: false,
-    isCompressible: true,
   },
 ];
 

@@ -181,7 +181,7 @@ export function createRepresent(): (answer: Answer, encoding: Encoding) => Repre
   }
 
   return (answer, encoding) => {
-    const isPlain = !answer.format.isCompressible || answer.body.length <= PLAIN_BYTES_MAX;
+    const isPlain = answer.format.isCompressed || answer.body.length <= PLAIN_BYTES_MAX;
     return formOf(answer, isPlain ? 'identity' : encoding);
   };
 }
