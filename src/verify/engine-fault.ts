@@ -1,5 +1,6 @@
 import type { SqlFile } from '../definitions/checks/endpoint.ts';
 import { type Fault, messageOf, placeAt } from '../errors.ts';
+import { SyntaxTreeError } from '../sandbox/syntax-tree.ts';
 import { createRewriter, findParameters, parseSql } from '../sql/parse.ts';
 
 /** Returns the engine's message for the author of a query, who may see the data: its values are kept. */
@@ -47,6 +48,7 @@ function cutStatement(message: string): string {
  * @param write returns what the engine got instead of a `@name`
  */
 export function toFault({ file, text: sql }: SqlFile, error: unknown, write: SentQuery['write']): Fault {
+  if (error instanceof SyntaxTreeError) return { file, line: 1, message: error.message };
   const message = messageOf(error);
   const offset = findPosition(message, { sql, write }) ?? findName(message, sql);
   return { file, line: 1, ...(offset !== undefined && placeAt(sql, offset)), message: engineMessage(error) };
