@@ -104,7 +104,7 @@ export interface Endpoint {
    * Places of the columns of JSON in which each object becomes a list of itself: those of a dialect whose records
    * repeat.
    */
-  readonly repeatedColumns: readonly number[];
+  readonly repeatedColumns?: readonly number[];
   /** Columns of a caller's SELECT that are times of the engine, which an answer has as ISO 8601. */
   readonly timeColumns?: readonly string[];
   readonly sql: string;
@@ -228,7 +228,6 @@ export function createEndpoint(
     pinned: parameters.map(([name]) => name).filter((name) => used.has(PINNED_PREFIX + name)),
     columns: Object.entries(value.columns).map(([name, column]) => ({ name, ...column })),
     charts: createCharts(value.chart),
-    repeatedColumns: [],
     sql: sql.text,
     sqlOrigin: 'file',
     fileHash,

@@ -112,9 +112,9 @@ export function createRunner(engine: Engine, now: () => number): Run {
 
 /** A result with lists instead of records, if it is JSON. */
 async function listed(result: QueryResult, { endpoint, format }: Question): Promise<QueryResult> {
-  const isJson = format.engineFormat === JSON_FORMAT.engineFormat;
-  if (!isJson || endpoint.repeatedColumns.length === 0) return result;
-  return { ...result, bytes: await listRecords(result.bytes, endpoint.repeatedColumns) };
+  const { repeatedColumns = [] } = endpoint;
+  if (format.engineFormat !== JSON_FORMAT.engineFormat || repeatedColumns.length === 0) return result;
+  return { ...result, bytes: await listRecords(result.bytes, repeatedColumns) };
 }
 
 /** Whether a question is about a page with rows that are not JSON: the end of such a page is not visible; see page.ts. */

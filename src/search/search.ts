@@ -48,7 +48,6 @@ export const SEARCH: Endpoint = {
   dialect: undefined,
   bound: undefined,
   charts: [],
-  repeatedColumns: [],
   pages: undefined,
   parameters: SEARCH_PARAMETERS,
   pinned: [],
