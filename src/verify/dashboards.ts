@@ -31,16 +31,11 @@ export function verifyDashboards(dashboards: readonly Dashboard[], endpoints: re
 export function findMissing(dashboards: readonly Dashboard[], endpoints: readonly Endpoint[]): Fault[] {
   const known = endpoints.map(({ name }) => name).join(', ') || 'none';
   return dashboards.flatMap((dashboard) =>
-    listPanels(dashboard).flatMap(({ path, panel }) =>
-      panel.endpoint === undefined || findNamed(endpoints, panel.endpoint) !== undefined
-        ? []
-        : [
-            dashboard.fault(
-              [...path, 'endpoint'],
-              `no endpoint is called ${JSON.stringify(panel.endpoint)}; there are ${known}`,
-            ),
-          ],
-    ),
+    listPanels(dashboard).flatMap(({ path, panel: { endpoint } }) => {
+      if (endpoint === undefined || findNamed(endpoints, endpoint) !== undefined) return [];
+      const message = `no endpoint is called ${JSON.stringify(endpoint)}; there are ${known}`;
+      return [dashboard.fault([...path, 'endpoint'], message)];
+    }),
   );
 }
 
