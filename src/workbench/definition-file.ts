@@ -181,9 +181,7 @@ export async function tryAlertDraft(
   execution: ExecutionOptions & { readonly signal: AbortSignal },
 ): Promise<AlertReplayView> {
   const unsaved = draft.endpoint && (await getEndpoint(parts, draft.endpoint, execution)).endpoint;
-  const { alerts, dashboards, searches, sources, ...served } = parts.registry;
-  const endpoints = unsaved === undefined ? served.endpoints : [unsaved];
-  const registry = { alerts, dashboards, searches, sources, endpoints };
+  const registry = unsaved === undefined ? parts.registry : { ...parts.registry, endpoints: [unsaved] };
   const { faults, item } = checkText(EDITED_ALERTS, { ...parts, registry }, draft.definition);
   rejectDraft(faults);
   if (item === undefined) throw new Error('rejectDraft has found no fault');
