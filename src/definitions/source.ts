@@ -113,9 +113,8 @@ const PROJECT_PLACES = ['project', 'metadata.project_ref', 'metadata.project'];
 
 const RETENTION_DAYS = 90; // the longest tier window of logs.all (spec 4.2)
 
-/** Creates the source that a file defines, which passed `checkSourceShape`. */
+/** Creates the source that a file defines, which passed `checkSource`. */
 export function createSource(file: YamlFile): Source {
-  // readDefinitions has called checkSourceShape.
   if (isExternalFile(file)) return createExternal(file, file.value as ExternalFile);
   return createManaged(file, file.value as ManagedFile);
 }
