@@ -116,4 +116,3 @@ export function kindOf({ show }: Pick<ChartFields, 'show'>): ChartKind {
 
 /** What a panel shows: a kind of chart, or a text of the author. */
 export const PANEL_KINDS = [...CHART_KINDS, 'text'] as const;
-export type PanelKind = (typeof PANEL_KINDS)[number];
