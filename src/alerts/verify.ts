@@ -1,6 +1,7 @@
 import { type Alert, SERVICE_VARIABLES } from '../definitions/alert.ts';
 import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
-import type { YamlPath } from '../definitions/yaml-file.ts';
+import { findNamed } from '../definitions/registry.ts';
+import type { FieldFault } from '../definitions/yaml-file.ts';
 import { type Fault, TailraceError } from '../errors.ts';
 import { findUndeclared, parseParameters } from '../query/parameters.ts';
 import { findTextFaults } from './text.ts';
@@ -15,7 +16,7 @@ interface VerifyOptions {
 /** Checks what alerts say about their endpoints: names, parameters, columns, and the variables of the text. */
 export function verifyAlerts(alerts: readonly Alert[], { endpoints, areAll }: VerifyOptions): Fault[] {
   return alerts.flatMap((alert) => {
-    const endpoint = endpoints.find(({ id, name }) => name === alert.endpoint || id === alert.endpoint);
+    const endpoint = findNamed(endpoints, alert.endpoint);
     if (endpoint !== undefined) return verifyAlert(alert, endpoint);
     if (!areAll) return []; // it may be one of those with faults, which are reported
     const known = endpoints.map(({ name }) => name).join(', ');
@@ -52,12 +53,14 @@ function verifyAlert(alert: Alert, endpoint: Endpoint): Fault[] {
   return faults.map(([path, message]) => alert.fault(path, message));
 }
 
-type Found = readonly [YamlPath, string];
-
-function findParameterFaults({ parameters }: Alert, endpoint: Endpoint): Found[] {
+/** Finds parameters of a call, in the file of an alert or a dashboard, that the endpoint does not have or rejects. */
+export function findParameterFaults(
+  { parameters }: Pick<Alert, 'parameters'>,
+  endpoint: Endpoint,
+): FieldFault[] {
   const known = endpoint.parameters.map(({ name }) => name);
   const unknown = findUndeclared(known, parameters).map(
-    (name): Found => [
+    (name): FieldFault => [
       ['parameters', name],
       `${endpoint.name} has no parameter "${name}"; it has ${known.join(', ') || 'none'}`,
     ],
@@ -68,7 +71,7 @@ function findParameterFaults({ parameters }: Alert, endpoint: Endpoint): Found[]
   } catch (error) {
     if (!(error instanceof TailraceError)) throw error;
     const wrong = error.errors.map(
-      ({ parameter, message }): Found => [['parameters', parameter], `"${parameter}" ${message}`],
+      ({ parameter, message }): FieldFault => [['parameters', parameter], `"${parameter}" ${message}`],
     );
     return [...unknown, ...wrong];
   }
@@ -80,7 +83,7 @@ const COMPARED: Readonly<Record<string, readonly ResultType[]>> = {
   boolean: ['boolean'],
 };
 
-function findConditionFaults({ when }: Alert, endpoint: Endpoint): Found[] {
+function findConditionFaults({ when }: Alert, endpoint: Endpoint): FieldFault[] {
   if (when.kind === 'rows') return [];
   const { kind, column: name, value } = when;
   const column = endpoint.columns.find((one) => one.name === name);
@@ -92,15 +95,15 @@ function findConditionFaults({ when }: Alert, endpoint: Endpoint): Found[] {
   return [[['when', kind], message]];
 }
 
-function findLabelFaults({ per }: Alert, endpoint: Endpoint): Found[] {
-  return per.flatMap((name, i): Found[] => {
+function findLabelFaults({ per }: Alert, endpoint: Endpoint): FieldFault[] {
+  return per.flatMap((name, i): FieldFault[] => {
     const column = endpoint.columns.find((one) => one.name === name);
     if (column === undefined) return [[['per', i], describeMissing(name, endpoint)]];
     return column.type === 'json' ? [[['per', i], `column "${name}" is JSON, which cannot be a label`]] : [];
   });
 }
 
-function findNameFaults({ text }: Alert, { columns }: Endpoint): Found[] {
+function findNameFaults({ text }: Alert, { columns }: Endpoint): FieldFault[] {
   const known = new Set([...columns.map(({ name }) => name), ...SERVICE_VARIABLES]);
   return findTextFaults(text, [...known]).map((message) => [['text'], `"text" ${message}`]);
 }

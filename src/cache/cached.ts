@@ -98,7 +98,7 @@ export function createCached(options: CachedOptions): CachedQueries {
     try {
       const { value, joined } = await flights.fly(question, { ...caller, lastAskedMs: now() });
       kept.noteUse(question);
-      return toServed(value.answer, joined ? 'collapsed' : OUTCOMES[value.origin]);
+      return toServed(value.answer, joined ? 'collapsed' : value.outcome);
     } catch (error) {
       if (caller.maxAgeSeconds !== undefined) throw error; // a caller that bounds the age accepts no older answer
       return await serveStale(error, question);
@@ -119,8 +119,6 @@ export function createCached(options: CachedOptions): CachedQueries {
     },
   };
 }
-
-const OUTCOMES = { engine: 'miss', shared: 'shared' } as const;
 
 function notCached({ name, cachingSeconds }: Endpoint): TailraceError {
   const why =
@@ -161,7 +159,7 @@ function createFlights({ run, shared, now, staleIfErrorSeconds }: CachedOptions,
   async function obtain(computation: Computation, seconds: number, lease?: Lease): Promise<FlightResult> {
     const replicas = replicasOf(computation.question);
     if (replicas === undefined)
-      return { answer: await computation.compute(computation.signal), origin: 'engine' };
+      return { answer: await computation.compute(computation.signal), outcome: 'miss' };
     if (lease !== undefined || seconds === 0) return await replicas.compute(computation, lease);
     return await replicas.obtain(computation, (answer) => isYounger(answer, seconds, now()));
   }

@@ -12,7 +12,7 @@ import type { Answer } from '../query/run.ts';
 /** An answer, and whether this replica's engine computed it or another replica shared it. */
 export interface FlightResult {
   readonly answer: Answer;
-  readonly origin: 'engine' | 'shared';
+  readonly outcome: 'miss' | 'shared';
 }
 
 export interface Computation {
@@ -144,7 +144,7 @@ export function createSharedAnswers(options: SharedAnswersOptions) {
       const answer = await computation.compute(signal);
       // In this order: a replica that sees the lease released has to find the answer.
       run(share(question.key, answer, lifeSeconds).finally(() => lease.release?.()));
-      return { answer, origin: 'engine' };
+      return { answer, outcome: 'miss' };
     } catch (error) {
       lease.release?.();
       throw error;
@@ -172,7 +172,7 @@ export function createSharedAnswers(options: SharedAnswersOptions) {
         }
         if (claimed !== 'held' && 'answer' in claimed) {
           onLookup('hit');
-          return { answer: claimed.answer, origin: 'shared' };
+          return { answer: claimed.answer, outcome: 'shared' };
         }
         onLookup('miss');
         return await compute({ ...computation, signal }, claimed === 'held' ? undefined : claimed.lease);

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 import { closed, listOf, oneOf, shortText } from '../lib/schema.ts';
 
 /** The protocols whose events sources may accept, as src/ingest/protocols/ implements them. */
@@ -126,12 +126,11 @@ export interface EventFilter {
   readonly redact: readonly Redaction[];
 }
 
-type FilterFields = {
-  readonly [name in keyof typeof FILTER_FIELDS]?: Static<(typeof FILTER_FIELDS)[name]> | undefined;
-};
-
 /** Returns what the checked fields of a source's file say; `undefined` without any rule. */
-export function createEventFilter({ drop = [], redact = [] }: FilterFields): EventFilter | undefined {
+export function createEventFilter({
+  drop = [],
+  redact = [],
+}: Static<TObject<typeof FILTER_FIELDS>>): EventFilter | undefined {
   if (drop.length === 0 && redact.length === 0) return undefined;
   return {
     drop: typeof drop === 'string' ? [drop] : drop,

@@ -35,8 +35,8 @@ const CHART = closed(
   optional({
     show: oneOf(CHART_KINDS),
     title: CHART_TITLE,
-    time: COLUMN_NAME,
-    series: COLUMN_NAME,
+    time: COLUMN_NAME, // integers in microseconds since 1970, or texts in ISO 8601
+    series: COLUMN_NAME, // a series for each of its values
     values: CHART_COLUMNS,
     unit: CHART_UNIT,
     band: Type.Array(COLUMN_NAME, {
@@ -44,6 +44,7 @@ const CHART = closed(
       expected: 'the two columns of the least and the greatest value',
     }),
     bad: listOf(Type.String(), [1, VALUES_MAX], 'different texts; put numbers in quotes'),
+    // Series that are drawn; the others are drawn as one. Without it, as many as are readable.
     top: wholeNumber(BARS_MAX, {
       expected: `a whole number from 1 to ${SERIES_MAX}; without "time", up to ${BARS_MAX} bars`,
     }),
@@ -72,51 +73,34 @@ interface Threshold {
   readonly label: string | undefined;
 }
 
-/** How an answer is drawn. Each column is one of the endpoint's. */
-export interface Chart {
+/** How an answer is drawn: the fields of the file, with their defaults. Each column is one of the endpoint's. */
+export interface Chart extends Omit<ChartFields, 'thresholds'> {
   readonly show: ChartKind;
-  readonly title: string | undefined;
-  /** Integers in microseconds since 1970, or texts in ISO 8601. */
-  readonly time: string | undefined;
-  /** A series for each of its values. */
-  readonly series: string | undefined;
   /** Columns to draw; a table without them has every column. */
-  readonly values: readonly string[];
-  readonly unit: string | undefined;
+  readonly values: string[];
   /** Least and greatest, drawn as an area behind the lines. */
-  readonly band: readonly string[];
+  readonly band: string[];
   /** Names of values, or values of `series`, that are drawn in the colour of failures. */
-  readonly bad: readonly string[];
-  /** Series that are drawn; the others are drawn as one. `undefined`: as many as are readable. */
-  readonly top: number | undefined;
+  readonly bad: string[];
   readonly thresholds: readonly Threshold[];
 }
 
 /** Returns the charts of the field with the path of each in the file. */
 export function listCharts(
   chart: ChartFields | readonly ChartFields[] | undefined,
-): readonly { readonly path: readonly (string | number)[]; readonly fields: ChartFields }[] {
-  if (chart === undefined) return [];
-  if (!isList(chart)) return [{ path: ['chart'], fields: chart }];
-  return chart.map((fields, index) => ({ path: ['chart', index], fields }));
-}
-
-function isList<T extends object>(value: T | readonly T[]): value is readonly T[] {
-  return Array.isArray(value);
+): { readonly path: readonly (string | number)[]; readonly fields: ChartFields }[] {
+  const isList = Array.isArray(chart);
+  return [chart ?? []].flat().map((fields, i) => ({ path: isList ? ['chart', i] : ['chart'], fields }));
 }
 
 /** Creates the charts of a field in which `checkCharts` found no fault. */
 export function createCharts(chart: ChartFields | readonly ChartFields[] | undefined): Chart[] {
   return listCharts(chart).map(({ fields }) => ({
+    ...fields,
     show: kindOf(fields),
-    title: fields.title,
-    time: fields.time,
-    series: fields.series,
     values: fields.values ?? [],
-    unit: fields.unit,
     band: fields.band ?? [],
     bad: fields.bad ?? [],
-    top: fields.top,
     thresholds: (fields.thresholds ?? []).map(({ above, below = 0, severity = 'critical', label }) => ({
       ...(above === undefined ? { is: 'below', value: below } : { is: 'above', value: above }),
       ...{ severity, label },
@@ -132,4 +116,3 @@ export function kindOf({ show }: Pick<ChartFields, 'show'>): ChartKind {
 
 /** What a panel shows: a kind of chart, or a text of the author. */
 export const PANEL_KINDS = [...CHART_KINDS, 'text'] as const;
-export type PanelKind = (typeof PANEL_KINDS)[number];

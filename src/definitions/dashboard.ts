@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { closed, listOf, oneOf, optional, shortText } from '../lib/schema.ts';
-import { CHART_COLUMNS, CHART_TITLE, CHART_UNIT, PANEL_KINDS, type PanelKind } from './chart.ts';
+import { CHART_COLUMNS, CHART_TITLE, CHART_UNIT, PANEL_KINDS } from './chart.ts';
 import { ENDPOINT_NAME } from './endpoint.ts';
 import { CALL_VALUES, type CallTexts, PARAMETER_NAME, SCALAR, toCallTexts } from './parameter-type.ts';
 import { createFileKind } from './shape.ts';
@@ -27,18 +27,12 @@ interface DashboardRow {
   readonly panels: readonly DashboardPanel[];
 }
 
-export interface DashboardPanel {
-  /** Name or UUID; `undefined` for a text. */
-  readonly endpoint: string | undefined;
+/** A panel of the file; without `show` as the endpoint's chart. */
+export interface DashboardPanel extends Omit<PanelFile, 'parameters' | 'columns'> {
   /** Texts as in a query string; they override those that are shared. */
   readonly parameters: CallTexts;
-  /** `undefined`: as the endpoint's chart. */
-  readonly show: PanelKind | undefined;
-  readonly title: string | undefined;
   /** Values of the chart; empty: as the endpoint's chart. */
   readonly columns: readonly string[];
-  readonly unit: string | undefined;
-  readonly text: string | undefined;
 }
 
 const HEIGHT_PX = 220;
@@ -125,19 +119,10 @@ function createDashboard(fields: DashboardFile): Omit<Dashboard, 'id' | 'file' |
     parameters: Object.fromEntries(defaults),
     rows: fields.rows.map(({ height, panels }) => ({
       heightPx: height ?? HEIGHT_PX,
-      panels: panels.map(createPanel),
+      panels: panels.map((panel) => {
+        const { parameters, columns = [] } = panel;
+        return { ...panel, parameters: toCallTexts(parameters), columns };
+      }),
     })),
   };
-}
-
-function createPanel({
-  endpoint,
-  parameters,
-  show,
-  title,
-  columns = [],
-  unit,
-  text,
-}: PanelFile): DashboardPanel {
-  return { endpoint, parameters: toCallTexts(parameters), show, title, columns, unit, text };
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { closed, oneOf, optional, wholeNumber } from '../lib/schema.ts';
 import { findParameters } from '../sql/parse.ts';
 import { CHART_FIELDS, type Chart, createCharts } from './chart.ts';
-import { createPages, type Pages } from './pages.ts';
+import { createPages, PAGES_FIELDS, type Pages } from './pages.ts';
 import { createParameter, type Parameter, PINNED_PREFIX } from './parameter.ts';
 import { PARAMETER_FIELDS, PARAMETER_NAME, SEARCH_TEXT } from './parameter-type.ts';
 import { createShapeCheck } from './shape.ts';
@@ -105,7 +105,7 @@ export interface Endpoint {
    * Places of the columns of JSON in which each object becomes a list of itself: those of a dialect whose records
    * repeat.
    */
-  readonly repeatedColumns: readonly number[];
+  readonly repeatedColumns?: readonly number[];
   /** Columns of a caller's SELECT that are times of the engine, which an answer has as ISO 8601. */
   readonly timeColumns?: readonly string[];
   readonly sql: string;
@@ -132,11 +132,7 @@ export interface Endpoint {
   readonly fault?: YamlFile['fault'];
 }
 
-const TEXT = Type.String({ expected: 'a string; put it in quotes' });
-
 const ROWS_MAX = 1_000_000;
-// The event loop reads the position of each row of a page, of CSV and the like, and each tick of a live tail.
-const PAGE_ROWS_MAX = 10_000;
 const SECONDS_MAX = 7 * 86_400;
 const SECONDS = wholeNumber(SECONDS_MAX, 'seconds');
 
@@ -166,15 +162,7 @@ export const ENDPOINT_FILE = closed(
       query_sandboxing: Type.Boolean(),
       strict: Type.Boolean(),
       sql_dialect: oneOf(DIALECT_NAMES),
-      cursor: closed({
-        by: Type.Array(TEXT, {
-          ...{ minItems: 1, maxItems: 8 },
-          expected: 'a list of columns with their directions, such as [timestamp desc, id desc]',
-        }),
-        size: wholeNumber(PAGE_ROWS_MAX, 'rows'),
-        after: Type.Optional(TEXT),
-        until: Type.Optional(TEXT),
-      }),
+      cursor: PAGES_FIELDS,
       parameters: Type.Record(PARAMETER_NAME, PARAMETER_FIELDS, {
         additionalProperties: false,
         expected: 'a parameter name of letters, digits and underscores',
@@ -241,7 +229,6 @@ export function createEndpoint(
     pinned: parameters.map(([name]) => name).filter((name) => used.has(PINNED_PREFIX + name)),
     columns: Object.entries(value.columns).map(([name, column]) => ({ name, ...column })),
     charts: createCharts(value.chart),
-    repeatedColumns: [],
     sql: sql.text,
     sqlOrigin: 'file',
     fileHash,

@@ -15,10 +15,10 @@ export interface NamedFolders extends DefinitionFolders {
   /** The folder of the dashboards. */
   readonly dashboardsDir?: string;
   /** `1`: the endpoints for Supabase Studio are served, unless a folder is named. */
-  readonly studio?: '0' | '1';
+  readonly studio?: '0' | '1' | undefined;
   /** `copy`: see `findCopies`. */
-  readonly editEndpoints?: string;
-  readonly dataDir?: string;
+  readonly editEndpoints?: string | undefined;
+  readonly dataDir?: string | undefined;
 }
 
 /** The folders of one reading. */
@@ -89,9 +89,10 @@ export function findFolders(named: NamedFolders): ReadFolders {
     if (!unnamed.includes(kind)) return named[kind] || OWN_FOLDERS[kind];
     return packagePath(isStudios(kind) ? STUDIO_FOLDER : FOLDER_NAMES[kind]);
   };
+  const { studio, editEndpoints, dataDir } = named;
   const alertsDir = named.alertsDir || (existsSync(OWN_ALERTS_DIR) ? OWN_ALERTS_DIR : '');
   return {
-    ...pickRest(named),
+    ...{ studio, editEndpoints, dataDir },
     ...{ endpointsDir: find('endpointsDir'), sourcesDir: find('sourcesDir'), shipped: unnamed },
     ...(alertsDir !== '' && { alertsDir }),
     ...findDashboards(named, unnamed),
@@ -146,29 +147,17 @@ function isPackages(dir: string, name: string): boolean {
   return normalize(dir) === packagePath(name);
 }
 
-function pickRest(named: NamedFolders): Omit<NamedFolders, keyof DefinitionFolders> {
-  const { studio, editEndpoints, dataDir } = named;
-  return {
-    ...(studio === '1' && { studio }),
-    ...(findCopies(named) !== undefined &&
-      editEndpoints !== undefined &&
-      dataDir !== undefined && { editEndpoints, dataDir }),
-  };
-}
-
 /**
  * Returns the folders of the next reload. The loss of a user's folder is a fault; shipped definitions give way to a
  * folder that appears later.
  */
 export function keepFolders(read: ReadFolders): NamedFolders {
   const keep = (kind: keyof DefinitionFolders) => (read.shipped.includes(kind) ? '' : read[kind]);
-  const { alertsDir, dashboardsDir } = read;
-  const isShipped = isShippedDashboards(dashboardsDir);
+  const { shipped: _, dashboardsDir, ...others } = read;
   return {
-    ...pickRest(read),
+    ...others,
     ...{ endpointsDir: keep('endpointsDir'), sourcesDir: keep('sourcesDir') },
-    ...(alertsDir !== undefined && { alertsDir }),
-    ...(dashboardsDir !== undefined && !isShipped && { dashboardsDir }),
+    ...(dashboardsDir !== undefined && !isShippedDashboards(dashboardsDir) && { dashboardsDir }),
   };
 }
 

@@ -1,3 +1,5 @@
+import { type Static, Type } from 'typebox';
+import { closed, optional, wholeNumber } from '../lib/schema.ts';
 import { applyEdits, findLimit, findParameters, parseSql } from '../sql/parse.ts';
 import { removeUnused } from '../sql/with-list.ts';
 import { findSources, type Source } from './source.ts';
@@ -51,19 +53,25 @@ export const PAGE_PARAMETERS = [PAGE_FROM, PAGE_UNTIL] as const;
  */
 export const PAGE_SKIP = 'page_skip';
 
-/** `cursor` of a file that passed `checkEndpointShape`. */
-export interface PagesFields {
-  readonly by: readonly string[];
-  readonly size: number;
-  readonly after?: string;
-  readonly until?: string;
-}
+const TEXT = Type.String({ expected: 'a string; put it in quotes' });
+// The event loop reads the position of each row of a page, of CSV and the like, and each tick of a live tail.
+const ROWS_MAX = 10_000;
+
+/** `cursor` of endpoint.yaml. */
+export const PAGES_FIELDS = closed({
+  by: Type.Array(TEXT, {
+    ...{ minItems: 1, maxItems: 8 },
+    expected: 'a list of columns with their directions, such as [timestamp desc, id desc]',
+  }),
+  size: wholeNumber(ROWS_MAX, 'rows'),
+  ...optional({ after: TEXT, until: TEXT }),
+});
 
 type ColumnTypes = Readonly<Record<string, { readonly type: string } | undefined>>;
 
 /** `cursor` of a file that passed `checkPages`. */
 export function createPages(
-  { by, size, after, until }: PagesFields,
+  { by, size, after, until }: Static<typeof PAGES_FIELDS>,
   columns: ColumnTypes,
   { sql, sources }: { readonly sql: string; readonly sources: readonly Source[] },
 ): Pages {

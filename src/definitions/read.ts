@@ -11,7 +11,6 @@ import { createEndpoint, type Endpoint, toToolName } from './endpoint.ts';
 import { findFolders, findSearchesDir, type NamedFolders, type ReadFolders } from './folders.ts';
 import { SAVED_SEARCHES, type SavedSearch } from './saved-search.ts';
 import { createSource, type Source } from './source.ts';
-import { checkSourceShape } from './source-file.ts';
 import {
   checkUnique,
   listFolder,
@@ -55,8 +54,7 @@ export async function readDefinitions(named: NamedFolders): Promise<LoadResult> 
   const sourceFiles = await readSourceFiles(folders.sourcesDir, faults);
   faults.push(...checkUnique(sourceFiles, ['id', 'name', 'table']));
   const sources = sourceFiles.flatMap((file) => {
-    const shape = checkSourceShape(file);
-    const own = shape.length > 0 ? shape : checkSource(file);
+    const own = checkSource(file);
     faults.push(...own);
     return own.length === 0 ? [createSource(file)] : [];
   });

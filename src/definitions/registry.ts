@@ -25,21 +25,16 @@ export interface Registry {
   replace(definitions: Definitions): void;
 }
 
-/** Looks definitions up by UUID, in any letter case, or by name (spec 4). */
 export function createRegistry(definitions: Definitions): Registry {
-  let endpoints = new Map<string, Endpoint>();
-  let sources = new Map<string, Source>();
   const registry = {
     ...listAll(definitions),
-    findEndpoint: (idOrName: string) => find(endpoints, idOrName),
+    findEndpoint: (idOrName: string) => findNamed(registry.endpoints, idOrName),
     getEndpoint(idOrName: string) {
-      const endpoint = find(endpoints, idOrName);
-      if (endpoint !== undefined) return endpoint;
-      throw toMissing('endpoint', idOrName, { items: registry.endpoints, code: 'endpoint_not_found' });
+      return getNamed('endpoint', registry.endpoints, idOrName, 'endpoint_not_found');
     },
-    findSource: (idOrName: string) => find(sources, idOrName),
+    findSource: (idOrName: string) => findNamed(registry.sources, idOrName),
     getSource(idOrName: string) {
-      const source = find(sources, idOrName);
+      const source = findNamed(registry.sources, idOrName);
       if (source !== undefined) return source;
       const known = registry.sources.map((one) => one.name).join(', ');
       throw new TailraceError(
@@ -48,13 +43,8 @@ export function createRegistry(definitions: Definitions): Registry {
       );
     },
     getAlert: (idOrName: string) => getNamed('alert', registry.alerts, idOrName),
-    replace(next: Definitions) {
-      Object.assign(registry, listAll(next));
-      endpoints = byIdAndName(next.endpoints);
-      sources = byIdAndName(next.sources);
-    },
+    replace: (next: Definitions) => void Object.assign(registry, listAll(next)),
   };
-  registry.replace(definitions);
   return registry;
 }
 
@@ -67,39 +57,30 @@ interface Named {
   readonly name: string;
 }
 
+/** Finds a definition by UUID, in any letter case, or by name (spec 4). Definitions keep ids in lower case. */
+export function findNamed<T extends Named>(items: readonly T[], idOrName: string): T | undefined {
+  const id = idOrName.toLowerCase();
+  return items.find((item) => item.name === idOrName || item.id === id);
+}
+
 /**
  * Returns the definition that a request names, of those that its caller may know.
  *
- * @throws TailraceError `not_found`
+ * @throws TailraceError `code`
  */
-export function getNamed<T extends Named>(kind: string, items: readonly T[], idOrName: string): T {
-  const id = idOrName.toLowerCase();
-  const found = items.find((item) => item.name === idOrName || item.id === id);
-  if (found !== undefined) return found;
-  throw toMissing(kind, idOrName, { items, code: 'not_found' });
-}
-
-function toMissing(
+export function getNamed<T extends Named>(
   kind: string,
+  items: readonly T[],
   idOrName: string,
-  { items, code }: { readonly items: readonly Named[]; readonly code: ErrorCode },
-): TailraceError {
+  code: ErrorCode = 'not_found',
+): T {
+  const found = findNamed(items, idOrName);
+  if (found !== undefined) return found;
   const nearest = describeNearest(
     idOrName,
     items.map(({ name }) => name),
   );
-  return new TailraceError(code, `no ${kind} has the UUID or name ${shorten(idOrName)}${nearest}`);
-}
-
-/** Finds a name exactly, a UUID in any letter case: definitions keep ids in lower case, and names are not ids. */
-function find<T extends Named>(items: ReadonlyMap<string, T>, idOrName: string): T | undefined {
-  const lower = idOrName.toLowerCase();
-  const other = items.get(lower);
-  return items.get(idOrName) ?? (other?.id === lower ? other : undefined);
-}
-
-function byIdAndName<T extends Named>(items: readonly T[]): Map<string, T> {
-  return new Map(items.flatMap((item) => [[item.name, item] as const, [item.id, item] as const]));
+  throw new TailraceError(code, `no ${kind} has the UUID or name ${shorten(idOrName)}${nearest}`);
 }
 
 function shorten(text: string): string {

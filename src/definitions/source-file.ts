@@ -1,9 +1,7 @@
 import { type Static, type TProperties, Type } from 'typebox';
-import type { Fault } from '../errors.ts';
 import { closed, listOf, oneOf, optional, shortText, wholeNumber } from '../lib/schema.ts';
 import { ACCEPTS, FILTER_FIELDS, PATH } from './accepts.ts';
 import { LEVEL_FIELDS } from './level.ts';
-import { createShapeCheck } from './shape.ts';
 import type { YamlFile } from './yaml-file.ts';
 
 const DAYS_MAX = 36_500;
@@ -42,7 +40,7 @@ const NAME = String.raw`(?:"(?:[^"\\]|\\.)*"|[^\s()":.*]+)`;
 // The host is fixed: a value of an event must not choose where a link leads.
 const URL = String.raw`^https?://[A-Za-z0-9._~:\[\]-]+([/?#][^\s<>"]*)?$`;
 
-/** `links` of a source's file. */
+/** `links` of a source's file: in `url`, `{value}` stands for the value, `{…}` for another field; both are encoded. */
 const LINKS = listOf(
   closed(
     {
@@ -147,14 +145,6 @@ export const EXTERNAL_FILE = closed({
 });
 
 export type ExternalFile = Static<typeof EXTERNAL_FILE>;
-
-const checkManagedShape = createShapeCheck(MANAGED_FILE);
-const checkExternalShape = createShapeCheck(EXTERNAL_FILE);
-
-/** Finds faults of shape: unknown, missing or wrong fields. */
-export function checkSourceShape(file: YamlFile): Fault[] {
-  return isExternalFile(file) ? checkExternalShape(file) : checkManagedShape(file);
-}
 
 /** Whether the file defines a source over an existing table. */
 export function isExternalFile({ value }: YamlFile): boolean {

@@ -65,15 +65,6 @@ export interface Rollup {
   readonly values: readonly Pick<Expression, 'sql' | 'line'>[];
 }
 
-/** A link from a value of an event to a page elsewhere, which the console offers. */
-export interface SourceLink {
-  readonly label: string;
-  /** The field whose value has the link, as a search names it. */
-  readonly field: string;
-  /** `{value}` stands for the value, `{…}` for another field of the event; both are encoded. */
-  readonly url: string;
-}
-
 /** A kind of log: its wire name, its table, and the columns taken from its events. */
 export interface Source {
   readonly id: string;
@@ -97,8 +88,8 @@ export interface Source {
   readonly columns: readonly SourceColumn[];
   /** The rule for levels of events; without it they have none. */
   readonly level?: LevelRule;
-  /** Links of values to pages elsewhere; none if undefined. */
-  readonly links?: readonly SourceLink[];
+  /** Links of values to pages elsewhere, which the console offers; none if undefined. */
+  readonly links?: NonNullable<ManagedFile['links']>;
   readonly rollup: Rollup | undefined;
   /** If given, the source's table is a view of this one: nothing is stored or deleted there. */
   readonly external: ExternalTable | undefined;
@@ -122,9 +113,8 @@ const PROJECT_PLACES = ['project', 'metadata.project_ref', 'metadata.project'];
 
 const RETENTION_DAYS = 90; // the longest tier window of logs.all (spec 4.2)
 
-/** Creates the source that a file defines, which passed `checkSourceShape`. */
+/** Creates the source that a file defines, which passed `checkSource`. */
 export function createSource(file: YamlFile): Source {
-  // readDefinitions has called checkSourceShape.
   if (isExternalFile(file)) return createExternal(file, file.value as ExternalFile);
   return createManaged(file, file.value as ManagedFile);
 }

@@ -135,6 +135,13 @@ const UUID: ParameterType = {
   }),
 };
 
+const SCALAR_TYPES = { integer: INTEGER, number: NUMBER, date: DATE, uuid: UUID };
+/** The types that the items of a list may have. */
+const MEMBERS: Readonly<Record<(typeof LIST_MEMBERS)[number], ParameterType>> = {
+  ...{ string: TEXT_TYPES.string, enum: TEXT_TYPES.enum },
+  ...SCALAR_TYPES,
+};
+
 const ITEMS_MAX = 100;
 const MEMBER_FIELDS = ['values', 'min', 'max', 'max_length', 'pattern'] as const;
 
@@ -187,21 +194,5 @@ const LIST: ParameterType = {
   },
 };
 
-const MEMBERS: Readonly<Record<(typeof LIST_MEMBERS)[number], ParameterType>> = {
-  string: TEXT_TYPES.string,
-  enum: TEXT_TYPES.enum,
-  integer: INTEGER,
-  number: NUMBER,
-  date: DATE,
-  uuid: UUID,
-};
-
 /** The types that are not Strings in the SQL. */
-export const VALUE_TYPES = {
-  integer: INTEGER,
-  number: NUMBER,
-  boolean: BOOLEAN,
-  date: DATE,
-  uuid: UUID,
-  list: LIST,
-};
+export const VALUE_TYPES = { ...SCALAR_TYPES, boolean: BOOLEAN, list: LIST };

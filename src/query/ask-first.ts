@@ -115,11 +115,11 @@ const MISSES_MAX = 10_000;
 const SKIPPED_MAX = 64;
 
 /**
- * Runs callers' SELECTs over typed columns first, if they have such a form, and as they are only if that fails. Of a
+ * Returns a function that runs a caller's SELECT over typed columns first, and as it is only if that fails. Of a
  * project whose events do not have these columns, it tries 1 of 2, then 1 of 3, 5 and so on, up to 1 of 65 questions of
  * a table.
  */
-export function createTypedFirst(run: Run): Run {
+export function createTypedFirst(run: Run) {
   const misses = new LRUCache<string, { skipped: number; left: number }>({ max: MISSES_MAX });
 
   /** Whether to try; counts what is skipped. */
@@ -135,11 +135,7 @@ export function createTypedFirst(run: Run): Run {
     misses.set(key, { skipped, left: skipped });
   }
 
-  async function runBoth(
-    question: Question,
-    typed: Endpoint,
-    options: Parameters<Run>[1] = {},
-  ): Promise<Answer> {
+  return async (question: Question, typed: Endpoint, options: RunOptions): Promise<Answer> => {
     const key = keyOf(question);
     if (!isTried(key)) return await run(question, options);
     try {
@@ -151,12 +147,6 @@ export function createTypedFirst(run: Run): Run {
       learn(key);
       return await run(question, options); // any other error is that of the SELECT as it is
     }
-  }
-
-  return async (question, options = {}) => {
-    const { typedFirst, pages } = question.endpoint;
-    if (typedFirst === undefined || pages !== undefined) return await run(question, options);
-    return await runBoth(question, typedFirst, options);
   };
 }
 
@@ -172,12 +162,14 @@ function keyOf({ endpoint, values }: Question): string {
 type Prepare = NonNullable<Question['endpoint']['prepare']>;
 
 /**
- * Runs questions whose last query depends on the rows of others, one after another. All have the same `@now`.
+ * Returns a function that runs a question whose last query depends on the rows of others, one after another. All have
+ * the same `@now`.
  *
  * @param now ms since the epoch
  */
-export function createPrepared(run: Run, now: () => number): Run {
-  async function runAll(question: Question, prepare: Prepare, options: RunOptions) {
+export function createPrepared(run: Run, now: () => number) {
+  return async (question: Question, prepare: Prepare, how: RunOptions): Promise<Answer> => {
+    const options = { instantMs: now(), ...how };
     const { endpoint } = question;
     let engineMs = 0;
     const ask: AskStep = async (step) => {
@@ -190,11 +182,5 @@ export function createPrepared(run: Run, now: () => number): Run {
     const { writeSelect, ...prepared } = await prepare(ask);
     const last = await run({ ...question, endpoint: { ...endpoint, writeSelect } }, options);
     return { ...last, ...prepared, engineMs: engineMs + last.engineMs };
-  }
-
-  return async (question, options = {}) => {
-    const { prepare } = question.endpoint;
-    if (prepare === undefined) return await run(question, options);
-    return await runAll(question, prepare, { instantMs: now(), ...options });
   };
 }

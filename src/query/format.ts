@@ -15,21 +15,14 @@ export interface Format {
   readonly mediaTypes: readonly [string, ...string[]];
   /** What the engine writes. */
   readonly engineFormat: QueryOptions['format'];
-  /** How the engine's lines become a body; left out if the engine's bytes are the body. */
-  readonly framing?: Framing;
+  /** Whether the engine's lines become a list in an object; left out if the engine's bytes are the body. */
+  readonly isFramed?: true;
   /** What the engine's lines are; left out if each is a row of the declared columns. */
   readonly lines?: Lines;
   /** Whether browsers are to save an answer, under the name of its endpoint. */
-  readonly isFile: boolean;
-  /** Whether compressing an answer for its way helps. */
-  readonly isCompressible: boolean;
-}
-
-/** Around rows of JSON. The separator is one byte and replaces the newline between two rows. */
-export interface Framing {
-  readonly head: string;
-  readonly separator: string;
-  readonly tail: string;
+  readonly isFile?: true;
+  /** Whether its parts are compressed, so that compressing an answer for its way does not help. */
+  readonly isCompressed?: true;
 }
 
 /** Lines that the engine computes from the rows. */
@@ -52,9 +45,7 @@ export const JSON_FORMAT: Format = {
   name: 'json',
   mediaTypes: ['application/json; charset=utf-8', 'application/json'],
   engineFormat: 'JSONEachRow',
-  framing: { head: '{"result":[', separator: ',', tail: ']}' },
-  isFile: false,
-  isCompressible: true,
+  isFramed: true,
 };
 
 /** A row a line, as the engine writes them. */
@@ -62,8 +53,6 @@ export const NDJSON_FORMAT: Format = {
   name: 'ndjson',
   mediaTypes: ['application/x-ndjson', 'application/ndjson', 'application/jsonl'],
   engineFormat: 'JSONEachRow',
-  isFile: false,
-  isCompressible: true,
 };
 
 /** Every format, the default first. */
@@ -80,21 +69,18 @@ export const FORMATS: readonly [Format, ...Format[]] = [
     ],
     engineFormat: 'CSVWithNames',
     isFile: true,
-    isCompressible: true,
   },
   {
     name: 'arrow',
     mediaTypes: ['application/vnd.apache.arrow.stream'],
     engineFormat: 'ArrowStream',
-    isFile: false,
-    isCompressible: true,
   },
   {
     name: 'parquet',
     mediaTypes: ['application/vnd.apache.parquet'],
     engineFormat: 'Parquet',
     isFile: true,
-    isCompressible: false, // its pages are compressed
+    isCompressed: true,
   },
   {
     name: 'prometheus',
@@ -106,8 +92,6 @@ export const FORMATS: readonly [Format, ...Format[]] = [
     ],
     engineFormat: 'TSVRaw',
     lines: { write: writeSamples, comment: '#', findFault: findPrometheusFault },
-    isFile: false,
-    isCompressible: true,
   },
 ];
 
@@ -155,12 +139,8 @@ const NEWLINE = 0x0a;
 export const LINE_END = Buffer.from('\n');
 
 /** The body of an answer: the engine's bytes themselves, or their lines in a frame. No row becomes an object. */
-export function frameAnswer(
-  { framing, lines }: Format,
-  { bytes, rows }: Pick<QueryResult, 'bytes' | 'rows'>,
-): FramedRows {
-  if (framing === undefined) return { body: bytes, rows: rows ?? countLines(bytes, lines?.comment) };
-  return frameRows(framing, bytes);
+export function frameAnswer({ isFramed, lines }: Format, { bytes, rows }: QueryResult): FramedRows {
+  return isFramed ? frameRows(bytes) : { body: bytes, rows: rows ?? countLines(bytes, lines?.comment) };
 }
 
 /** @param comment with which lines begin that are not counted */
@@ -171,19 +151,18 @@ function countLines(lines: Buffer, comment = ''): number {
   return rows;
 }
 
+const HEAD = Buffer.from('{"result":[');
+const TAIL = Buffer.from(']}');
+const COMMA = 0x2c;
+
 /** Puts the frame around the engine's lines. Only bytes are changed. */
-function frameRows(framing: Framing, lines: Buffer): FramedRows {
-  if (lines.length === 0) return { body: Buffer.from(framing.head + framing.tail), rows: 0 };
-  const end = framing.head.length + lines.length - 1;
-  const body = Buffer.allocUnsafe(end + framing.tail.length);
-  body.write(framing.head, 'latin1');
-  lines.copy(body, framing.head.length, 0, lines.length - 1);
-  body.write(framing.tail, end, 'latin1');
-  const separator = framing.separator.charCodeAt(0);
+function frameRows(lines: Buffer): FramedRows {
+  const end = lines.length - LINE_END.length;
+  const body = Buffer.concat([HEAD, lines.subarray(0, Math.max(end, 0)), TAIL]);
+  if (lines.length === 0) return { body, rows: 0 };
   let rows = 1;
-  for (let at = body.indexOf(NEWLINE, framing.head.length); at !== -1; at = body.indexOf(NEWLINE, at + 1)) {
-    if (at >= end) break; // the tail's own
-    body[at] = separator;
+  for (let at = body.indexOf(NEWLINE); at !== -1; at = body.indexOf(NEWLINE, at + 1)) {
+    body[at] = COMMA;
     rows++;
   }
   return { body, rows };

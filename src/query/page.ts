@@ -1,4 +1,4 @@
-import type { Endpoint } from '../definitions/endpoint.ts';
+import type { ResultColumn } from '../definitions/endpoint.ts';
 import type { Pages } from '../definitions/pages.ts';
 import { TailraceError } from '../errors.ts';
 import { EARLIEST_MICROS, formatInstant, type Micros, parseInstant } from '../lib/instant.ts';
@@ -19,29 +19,20 @@ import type { Answer, Run, RunOptions } from './run.ts';
 const TRIES_MAX = 5;
 
 /**
- * Runs questions about opaque pages (`isOpaquePage`), and adds to each full one where it ends: the positions are asked
- * for before and after the page, until both agree. Then the page has the same rows.
+ * Returns a function that runs a question about an opaque page (`isOpaquePage`), and adds to a full one where it ends:
+ * the positions are asked for before and after the page, until both agree. Then the page has the same rows.
  */
-export function createPageRun(run: Run): Run {
-  const narrowed = new WeakMap<Endpoint, Endpoint>();
-
-  /** The endpoint with only its cursor columns. */
-  function narrow(endpoint: Endpoint, { by }: Pages): Endpoint {
-    const columns = endpoint.columns.filter(({ name }) => by.some((column) => column.name === name));
-    const created = narrowed.get(endpoint) ?? { ...endpoint, columns };
-    narrowed.set(endpoint, created);
-    return created;
-  }
-
+export function createPageRun(run: Run) {
   /** The positions of all rows of a page, in order. */
   async function readPositions(question: Question, pages: Pages, options: RunOptions): Promise<Position[]> {
-    const endpoint = narrow(question.endpoint, pages);
+    const isOfCursor = ({ name }: ResultColumn) => pages.by.some((column) => column.name === name);
+    const endpoint = { ...question.endpoint, columns: question.endpoint.columns.filter(isOfCursor) };
     const key = `${question.key} positions`;
     const { body } = await run({ ...question, endpoint, format: NDJSON_FORMAT, key }, options);
     return splitLines(body).map((row) => readPosition(pages, row));
   }
 
-  async function runBetween(question: Question, pages: Pages, options: RunOptions): Promise<Answer> {
+  return async (question: Question, pages: Pages, options: RunOptions): Promise<Answer> => {
     // From the first row on: rows that come in newer than the page would push others out of it.
     let before = await readPositions(question, pages, options);
     const [first] = before;
@@ -59,11 +50,6 @@ export function createPageRun(run: Run): Run {
       'overloaded',
       `the page changed while it was read, ${TRIES_MAX} times; ask again`,
     );
-  }
-
-  return async (question, options = {}) => {
-    const { pages } = question.endpoint;
-    return await (pages === undefined ? run(question, options) : runBetween(question, pages, options));
   };
 }
 

@@ -78,11 +78,7 @@ function writePatternChecks({ parameters }: Endpoint): string {
   return checks.length === 0 ? '' : ` WHERE ${checks.join(' AND ')}`;
 }
 
-/** The SQL of an endpoint with each parameter as a value of its type: the engine gets its canonical text. */
-export function writeTypes(endpoint: Endpoint): string {
-  return applyEdits(endpoint.sql, findTypeEdits(endpoint));
-}
-
+/** Edits that make each parameter a value of its type: the engine gets its canonical text. */
 function findTypeEdits(endpoint: Endpoint): Edit[] {
   const typed = findTypes(endpoint);
   return findParameters(endpoint.sql).map(({ name, start, end }) => ({
@@ -196,9 +192,10 @@ function identifier(name: string): string {
   return `\`${name}\``; // proven by the definition's schema to be letters, digits and underscores
 }
 
-/** Returns the stored query with a sample value for each parameter. */
+/** Returns the stored query with a value for each parameter. Default: samples. */
 export function createSampleSql(endpoint: Endpoint, values = sampleValues(endpoint)): string {
-  return createRewriter(writeTypes(endpoint))((name) => writeValue(values[name] ?? ''));
+  const typed = applyEdits(endpoint.sql, findTypeEdits(endpoint));
+  return createRewriter(typed)((name) => writeValue(values[name] ?? ''));
 }
 
 const SAMPLE_MS = Date.UTC(2026, 0, 1);

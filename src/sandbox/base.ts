@@ -3,7 +3,7 @@ import { createParameter } from '../definitions/parameter.ts';
 import type { DialectView } from '../dialect/bigquery/relation.ts';
 import type { Translation } from '../dialect/bigquery/translate.ts';
 import type { Engine } from '../engine/engine.ts';
-import { createStatement, writeTypes } from '../query/statement.ts';
+import { createSampleSql, createStatement } from '../query/statement.ts';
 import { applyEdits, createRewriter } from '../sql/parse.ts';
 import { trusted, type Values, writeValue } from '../sql/sql.ts';
 import { findWithList, PLAIN_NAME } from '../sql/with-list.ts';
@@ -225,7 +225,7 @@ async function findFormFault(
   if (fault !== undefined) return fault;
   for (const view of views) {
     const select = { ...endpoint, sql: `${base.sql}\nSELECT * FROM \`${view}\`` };
-    const sql = createRewriter(writeTypes(select))((name) => writeValue(values[name] ?? ''));
+    const sql = createSampleSql(select, values);
     const columns = await engine.inspect(trusted(`DESCRIBE TABLE (${sql}\n)`));
     // If an expression has the column's name, the engine reports the column as `view.column`.
     const names = columns.map((column) => String(column['name']).replace(`${view}.`, ''));

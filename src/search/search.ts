@@ -49,7 +49,6 @@ export const SEARCH: Endpoint = {
   dialect: undefined,
   bound: undefined,
   charts: [],
-  repeatedColumns: [],
   pages: undefined,
   parameters: SEARCH_PARAMETERS,
   pinned: [],

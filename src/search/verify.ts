@@ -1,4 +1,5 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
+import { findNamed } from '../definitions/registry.ts';
 import { listSources, type SavedSearch } from '../definitions/saved-search.ts';
 import type { Source } from '../definitions/source.ts';
 import type { YamlPath } from '../definitions/yaml-file.ts';
@@ -37,9 +38,8 @@ const SAVED_CLAUSES_MAX = 128;
 /** Checks the texts of saved searches, and that their sources exist. */
 export function verifySavedSearches(searches: readonly SavedSearch[], sources: readonly Source[]): Fault[] {
   const known = sources.map(({ name }) => name).join(', ');
-  const isKnown = (name: string) => sources.some((one) => one.name === name || one.id === name.toLowerCase());
   return searches.flatMap((saved) => {
-    const unknown = listSources(saved).find((name) => !isKnown(name));
+    const unknown = listSources(saved).find((name) => findNamed(sources, name) === undefined);
     const found = {
       ...findWrong(saved.search),
       source: unknown && `names no source ${JSON.stringify(unknown)}; there are ${known}`,

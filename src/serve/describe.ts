@@ -5,7 +5,6 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import { CURSOR_PARAMETER } from '../definitions/pages.ts';
 import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash.ts';
 import type { Cursors } from '../query/cursor.ts';
-import type { Position } from '../query/position.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer } from '../query/run.ts';
 import type { Head } from './admit.ts';
@@ -54,8 +53,7 @@ export function createDescribe(cursors: Cursors): Describe {
 
   function describe(exchange: Exchange, served: Served, representation: Representation): Described {
     const { method, headers } = exchange;
-    const { last } = served.answer;
-    const next = last === undefined ? undefined : findNextLink({ ...exchange, last }, served.answer);
+    const next = findNextLink(exchange, served.answer);
     const link = next === undefined ? [] : ['link', next];
     const head = describeAnswer(exchange, served);
     head.push('etag', representation.etag, ...link);
@@ -181,7 +179,7 @@ export function createRepresent(): (answer: Answer, encoding: Encoding) => Repre
   }
 
   return (answer, encoding) => {
-    const isPlain = !answer.format.isCompressible || answer.body.length <= PLAIN_BYTES_MAX;
+    const isPlain = answer.format.isCompressed || answer.body.length <= PLAIN_BYTES_MAX;
     return formOf(answer, isPlain ? 'identity' : encoding);
   };
 }
@@ -200,23 +198,16 @@ function createForm(encoding: Encoding, body: Buffer, etag: string): Representat
   return { encoding, body, text: body.length <= TEXT_BYTES_MAX ? body.toString('latin1') : undefined, etag };
 }
 
-interface FullPage {
-  readonly url: string | undefined;
-  readonly question: Question;
-  /** The position at which the answer ends. */
-  readonly last: Position;
-}
-
 // Node's `fetch` rejects responses with more than 16 KiB of headers; without the link it reads the page.
 const LINK_CHARS_MAX = 8_192;
 
 /** Finds the `Link` of a full page to the next one (RFC 8288), unless it is too long. Each cursor is signed once. */
 function createNextLinks(cursors: Pick<Cursors, 'createWriter'>) {
   const known = new WeakMap<Answer, string>();
-  return ({ url, question, last }: FullPage, answer: Answer): string | undefined => {
-    if (url === undefined) return undefined;
+  return ({ url, question }: Exchange, answer: Answer): string | undefined => {
+    if (url === undefined || answer.last === undefined) return undefined;
     const { endpoint, values } = question;
-    const cursor = known.get(answer) ?? cursors.createWriter(endpoint, values)(last);
+    const cursor = known.get(answer) ?? cursors.createWriter(endpoint, values)(answer.last);
     known.set(answer, cursor);
     const link = `<${withCursor(url, cursor)}>; rel="next"`;
     return link.length > LINK_CHARS_MAX ? undefined : link;

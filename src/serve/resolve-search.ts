@@ -163,7 +163,7 @@ type TailInquiry = Pick<Inquiry, 'caller' | 'endpoint' | 'parameters' | 'headers
  *
  * @throws TailraceError `forbidden`, `not_acceptable` for an endpoint that cannot be followed, `invalid_parameter`
  */
-export function createResolveTail({ registry, cursors }: ResolveTailOptions) {
+export function createResolveTail({ registry, cursors }: Pick<ResolveSearchOptions, 'registry' | 'cursors'>) {
   return ({ caller, endpoint, parameters, headers }: TailInquiry): ResolvedTail => {
     const { name, pages } = endpoint;
     if (pages === undefined)
@@ -178,11 +178,6 @@ export function createResolveTail({ registry, cursors }: ResolveTailOptions) {
       isCurrent: () => registry.findEndpoint(endpoint.id)?.fileHash === endpoint.fileHash,
     };
   };
-}
-
-interface ResolveTailOptions {
-  readonly registry: Pick<Registry, 'findEndpoint'>;
-  readonly cursors: Cursors;
 }
 
 /** Returns the parameters with `Last-Event-ID` as the cursor. */

@@ -13,7 +13,6 @@ import { createNewestFirst, createPrepared, createTypedFirst } from '../query/as
 import type { Cursors } from '../query/cursor.ts';
 import { createPageRun } from '../query/page.ts';
 import { findOwner } from '../query/pins.ts';
-import type { Question } from '../query/question.ts';
 import { createRunner, isOpaquePage, type Run } from '../query/run.ts';
 import { createSharedRates } from '../serve/admit.ts';
 import { createTails } from '../tail/tails.ts';
@@ -102,17 +101,18 @@ function createPagedRun(run: Run, { config: { queryTimeoutMs: timeoutMs }, now }
   const runOpaque = createPageRun(runNewest);
   const runTyped = createTypedFirst(run);
   const runPrepared = createPrepared(run, now);
-  const findSteps = (question: Question): Run | undefined => {
+  const runSteps: Run = (question, how = {}) => {
     const { pages, typedFirst, prepare } = question.endpoint;
-    if (prepare !== undefined) return runPrepared;
-    if (pages === undefined) return typedFirst && runTyped;
-    return isOpaquePage(question) ? runOpaque : runNewest;
+    if (prepare !== undefined) return runPrepared(question, prepare, how);
+    if (pages !== undefined)
+      return isOpaquePage(question) ? runOpaque(question, pages, how) : runNewest(question, how);
+    return typedFirst === undefined ? run(question, how) : runTyped(question, typedFirst, how);
   };
   return async (question, how = {}) => {
-    const steps = findSteps(question);
-    if (steps === undefined) return await run(question, how);
+    const { pages, typedFirst, prepare } = question.endpoint;
+    if (!(pages ?? typedFirst ?? prepare)) return await run(question, how);
     const deadline = createDeadline(timeoutMs, late, how.signal);
-    return await steps(question, { ...how, signal: deadline.signal }).finally(deadline.clear);
+    return await runSteps(question, { ...how, signal: deadline.signal }).finally(deadline.clear);
   };
 }
 

@@ -1,10 +1,9 @@
+import { findParameterFaults } from '../alerts/verify.ts';
 import type { Dashboard, DashboardPanel } from '../definitions/dashboard.ts';
 import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
-import type { YamlPath } from '../definitions/yaml-file.ts';
-import { type Fault, TailraceError } from '../errors.ts';
-import { findUndeclared, parseParameters } from '../query/parameters.ts';
-
-type Found = readonly [YamlPath, string];
+import { findNamed } from '../definitions/registry.ts';
+import type { FieldFault, YamlPath } from '../definitions/yaml-file.ts';
+import type { Fault } from '../errors.ts';
 
 /**
  * Checks what panels say about their endpoints: parameters and columns. A panel without its endpoint is a warning
@@ -13,11 +12,14 @@ type Found = readonly [YamlPath, string];
 export function verifyDashboards(dashboards: readonly Dashboard[], endpoints: readonly Endpoint[]): Fault[] {
   return dashboards.flatMap((dashboard) => {
     const found = listPanels(dashboard).flatMap(({ path, panel }) => {
-      const endpoint = findEndpoint(endpoints, panel);
+      const endpoint = findNamed(endpoints, panel.endpoint ?? '');
       if (endpoint === undefined) return [];
-      return [...findParameterFaults(panel, endpoint), ...findColumnFaults(panel, endpoint)].map(
-        ([at, message]): Found => [[...path, ...at], message],
-      );
+      // Shared parameters and the range fill those that a panel leaves out.
+      const parameters = endpoint.parameters.map((parameter) => ({ ...parameter, required: false }));
+      return [
+        ...findParameterFaults(panel, { ...endpoint, parameters }),
+        ...findColumnFaults(panel, endpoint),
+      ].map(([at, message]): FieldFault => [[...path, ...at], message]);
     });
     return [...found, ...findUnusedParameters(dashboard, endpoints)].map(([path, message]) =>
       dashboard.fault(path, message),
@@ -29,16 +31,11 @@ export function verifyDashboards(dashboards: readonly Dashboard[], endpoints: re
 export function findMissing(dashboards: readonly Dashboard[], endpoints: readonly Endpoint[]): Fault[] {
   const known = endpoints.map(({ name }) => name).join(', ') || 'none';
   return dashboards.flatMap((dashboard) =>
-    listPanels(dashboard).flatMap(({ path, panel }) =>
-      panel.endpoint === undefined || findEndpoint(endpoints, panel) !== undefined
-        ? []
-        : [
-            dashboard.fault(
-              [...path, 'endpoint'],
-              `no endpoint is called ${JSON.stringify(panel.endpoint)}; there are ${known}`,
-            ),
-          ],
-    ),
+    listPanels(dashboard).flatMap(({ path, panel: { endpoint } }) => {
+      if (endpoint === undefined || findNamed(endpoints, endpoint) !== undefined) return [];
+      const message = `no endpoint is called ${JSON.stringify(endpoint)}; there are ${known}`;
+      return [dashboard.fault([...path, 'endpoint'], message)];
+    }),
   );
 }
 
@@ -48,45 +45,12 @@ function listPanels({ rows }: Dashboard): { readonly path: YamlPath; readonly pa
   );
 }
 
-function findEndpoint(
-  endpoints: readonly Endpoint[],
-  { endpoint }: Pick<DashboardPanel, 'endpoint'>,
-): Endpoint | undefined {
-  return endpoints.find(({ id, name }) => name === endpoint || id === endpoint?.toLowerCase());
-}
-
-function findParameterFaults({ parameters }: DashboardPanel, endpoint: Endpoint): Found[] {
-  const known = endpoint.parameters.map(({ name }) => name);
-  const unknown = findUndeclared(known, parameters).map(
-    (name): Found => [
-      ['parameters', name],
-      `${endpoint.name} has no parameter "${name}"; it has ${known.join(', ') || 'none'}`,
-    ],
-  );
-  // Shared parameters and the range fill those that a panel leaves out.
-  const optional = endpoint.parameters.map((parameter) => ({ ...parameter, required: false }));
-  try {
-    parseParameters(
-      { ...endpoint, parameters: optional, strict: false },
-      parameters,
-      Number.POSITIVE_INFINITY,
-    );
-    return unknown;
-  } catch (error) {
-    if (!(error instanceof TailraceError)) throw error;
-    const wrong = error.errors.map(
-      ({ parameter, message }): Found => [['parameters', parameter], `"${parameter}" ${message}`],
-    );
-    return [...unknown, ...wrong];
-  }
-}
-
 const NUMBER_TYPES: readonly ResultType[] = ['integer', 'number'];
 
-function findColumnFaults({ columns, show }: DashboardPanel, endpoint: Endpoint): Found[] {
+function findColumnFaults({ columns, show }: DashboardPanel, endpoint: Endpoint): FieldFault[] {
   const kind = show ?? endpoint.charts[0]?.show;
   const known = endpoint.columns.map(({ name }) => name).join(', ');
-  return columns.flatMap((name, i): Found[] => {
+  return columns.flatMap((name, i): FieldFault[] => {
     const column = endpoint.columns.find((one) => one.name === name);
     if (column === undefined)
       return [[['columns', i], `${endpoint.name} has no column "${name}"; it has ${known}`]];
@@ -97,12 +61,12 @@ function findColumnFaults({ columns, show }: DashboardPanel, endpoint: Endpoint)
 }
 
 /** Shared parameters that no panel has: a typing error would silently change nothing. */
-function findUnusedParameters({ parameters, rows }: Dashboard, endpoints: readonly Endpoint[]): Found[] {
+function findUnusedParameters({ parameters, rows }: Dashboard, endpoints: readonly Endpoint[]): FieldFault[] {
   const panels = rows.flatMap((row) => row.panels);
-  const found = panels.map((panel) => findEndpoint(endpoints, panel));
+  const found = panels.map((panel) => findNamed(endpoints, panel.endpoint ?? ''));
   if (panels.some(({ endpoint }, i) => endpoint !== undefined && found[i] === undefined)) return [];
   const declared = new Set(found.flatMap((one) => one?.parameters.map(({ name }) => name) ?? []));
-  return Object.keys(parameters).flatMap((name): Found[] => {
+  return Object.keys(parameters).flatMap((name): FieldFault[] => {
     if (declared.has(name)) return [];
     const known = [...declared].join(', ') || 'none';
     return [[['parameters', name], `no endpoint of this file has a parameter "${name}"; they have ${known}`]];

@@ -1,5 +1,6 @@
 import type { SqlFile } from '../definitions/checks/endpoint.ts';
 import { type Fault, messageOf, placeAt } from '../errors.ts';
+import { SyntaxTreeError } from '../sandbox/syntax-tree.ts';
 import { createRewriter, findParameters, parseSql } from '../sql/parse.ts';
 
 /** Returns the engine's message for the author of a query, who may see the data: its values are kept. */
@@ -40,32 +41,23 @@ function cutStatement(message: string): string {
     .replace(/(?<!\. )(?:\. )+(?=Maybe you meant)/, '. '); // begins at the first one only: linear
 }
 
-/** The fault of a query that the engine has rejected: the engine's message at its place in the author's text. */
+/**
+ * The fault of a query that the engine has rejected: its message at the place in the author's text that it points to,
+ * that of a syntax error or the first use of the name that the engine does not know or accept.
+ *
+ * @param write returns what the engine got instead of a `@name`
+ */
 export function toFault({ file, text: sql }: SqlFile, error: unknown, write: SentQuery['write']): Fault {
-  const place = findSourceLocation(messageOf(error), { sql, write });
-  return { file, line: 1, ...place, message: engineMessage(error) };
+  if (error instanceof SyntaxTreeError) return { file, line: 1, message: error.message };
+  const message = messageOf(error);
+  const offset = findPosition(message, { sql, write }) ?? findName(message, sql);
+  return { file, line: 1, ...(offset !== undefined && placeAt(sql, offset)), message: engineMessage(error) };
 }
 
 /** A query as its author wrote it. */
 interface SentQuery {
   readonly sql: string;
-  /** Returns what the engine got instead of a `@name`. */
   readonly write: (name: string) => string;
-}
-
-/**
- * Finds the place in the author's text that a message of the engine points to: that of a syntax error, or the first use
- * of the name that the engine does not know or accept. `undefined` if the message names neither.
- *
- * @param message as the engine wrote it
- */
-export function findSourceLocation(
-  message: string,
-  query: SentQuery,
-): Pick<Fault, 'line' | 'column'> | undefined {
-  const offset = findPosition(message, query) ?? findName(message, query.sql);
-  if (offset === undefined) return undefined;
-  return placeAt(query.sql, offset);
 }
 
 const PLACE = /failed at position (\d+) \((.*?)\)(?: \(line (\d+), col (\d+)\))?:/s;

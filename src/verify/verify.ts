@@ -69,9 +69,8 @@ async function verifyUse(
 }
 
 function toQueryFault(endpoint: Endpoint, error: unknown): Fault {
-  if (error instanceof SyntaxTreeError) return at(endpoint, 1, error.message);
   const text = endpoint.sql.trimEnd();
-  if (text.endsWith(';')) {
+  if (text.endsWith(';') && !(error instanceof SyntaxTreeError)) {
     const column = text.length - text.lastIndexOf('\n') - 1;
     return { ...at(endpoint, text.split('\n').length, ENDS_WITH_SEMICOLON), column };
   }
@@ -147,9 +146,7 @@ export async function verifyDrafts(engine: Engine, drafts: readonly SqlFile[]): 
       const message = await findDisallowedAnywhere(engine, createRewriter(draft.text)(write));
       if (message !== undefined) faults.push({ file: draft.file, line: 1, message });
     } catch (error) {
-      if (error instanceof SyntaxTreeError)
-        faults.push({ file: draft.file, line: 1, message: error.message });
-      else faults.push(toFault(draft, error, write));
+      faults.push(toFault(draft, error, write));
     }
   }
   return faults;

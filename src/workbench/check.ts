@@ -84,17 +84,16 @@ const PATH = /(?<![\w.])(?:\/[\w.-]+){2,}\/?/g;
 const SETTINGS = /^Cannot modify '.*?' setting in readonly mode.*/s;
 
 /**
- * Returns the engine's message for the author of a text, without paths and the name of the error.
+ * Returns the engine's message for the author of a text, without the name of the error and the paths of this machine;
+ * those in the author's own text stay.
  *
  * @param message of `engineMessage`
  */
-export function toAuthorText(message: string, texts: DraftTexts): string {
-  const text = message.replace(SETTINGS, NO_SETTINGS);
-  return hidePaths(text.replace(/[\s.]*\([A-Z_]+\)$/, '').trim(), texts);
-}
-
-/** Removes paths of this machine; those in the author's own text stay. */
-function hidePaths(text: string, { sql, definition }: DraftTexts): string {
+export function toAuthorText(message: string, { sql, definition }: DraftTexts): string {
+  const text = message
+    .replace(SETTINGS, NO_SETTINGS)
+    .replace(/[\s.]*\([A-Z_]+\)$/, '')
+    .trim();
   return text.replace(PATH, (path) => (sql.includes(path) || definition.includes(path) ? path : '…'));
 }
 

@@ -14,7 +14,6 @@ import { getNamed, type Registry } from '../definitions/registry.ts';
 import { SAVED_SEARCHES, type SavedSearch } from '../definitions/saved-search.ts';
 import type { FileKind } from '../definitions/yaml-file.ts';
 import { type Fault, TailraceError } from '../errors.ts';
-import { actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
 import type { AlertTests } from '../management/alert-test.ts';
 import type { AlertReplayView } from '../management/alert-view.ts';
@@ -24,7 +23,7 @@ import { findMissing, verifyDashboards } from '../verify/dashboards.ts';
 import { type CheckParts as DraftParts, type ExecutionOptions, getEndpoint } from './check.ts';
 import { complete, type DraftTexts, findLong, parseDefinition, rejectDraft, withId } from './draft.ts';
 import { readIfThere, rejectLinks, replaceFiles, versionOf } from './files.ts';
-import { type SaveParts, writeServed } from './save.ts';
+import { auditSaved, type SaveParts, writeServed } from './save.ts';
 import { findRefusal, rejectIfOff } from './workbench.ts';
 
 /** The parts by which files of definitions are checked. */
@@ -161,8 +160,7 @@ export async function saveDefinitionFile<T>(
     write: (path) => replaceFiles([[path, definition]]),
   });
   const version = versionOf({ definition });
-  const detail = `${noun} ${name} ${version}`;
-  await parts.audit({ action: 'saved', keyId: '', ...actorOf(caller), detail });
+  await auditSaved(parts, caller, `${noun} ${name} ${version}`);
   return { name, version };
 }
 
@@ -183,9 +181,7 @@ export async function tryAlertDraft(
   execution: ExecutionOptions & { readonly signal: AbortSignal },
 ): Promise<AlertReplayView> {
   const unsaved = draft.endpoint && (await getEndpoint(parts, draft.endpoint, execution)).endpoint;
-  const { alerts, dashboards, searches, sources, ...served } = parts.registry;
-  const endpoints = unsaved === undefined ? served.endpoints : [unsaved];
-  const registry = { alerts, dashboards, searches, sources, endpoints };
+  const registry = unsaved === undefined ? parts.registry : { ...parts.registry, endpoints: [unsaved] };
   const { faults, item } = checkText(EDITED_ALERTS, { ...parts, registry }, draft.definition);
   rejectDraft(faults);
   if (item === undefined) throw new Error('rejectDraft has found no fault');

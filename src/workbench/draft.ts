@@ -5,7 +5,7 @@ import { createFromPair } from '../definitions/read.ts';
 import type { Source } from '../definitions/source.ts';
 import { YAML_TOKENS_MAX } from '../definitions/yaml-bounds.ts';
 import { parseYaml, type YamlFile } from '../definitions/yaml-file.ts';
-import { type Fault, type ParameterFault, placeAt, TailraceError } from '../errors.ts';
+import { type Fault, placeAt, TailraceError } from '../errors.ts';
 import { findWordFault } from '../sandbox/syntax-tree.ts';
 
 /** The two files of an endpoint that is being written. */
@@ -102,14 +102,10 @@ export function rejectDraft(faults: readonly Fault[]): void {
 }
 
 /** A fault of a whole text has no line. */
-export function toDraftError({ file, line, column, message }: Fault): DraftError {
-  const parameter = file.endsWith(SQL_FILE) ? 'sql' : 'definition';
+export function toDraftError({ file, line, column, message }: Fault) {
+  const parameter = file.endsWith(SQL_FILE) ? ('sql' as const) : ('definition' as const);
   if (column === undefined && line === 1) return { parameter, message };
   return { parameter, message, line, ...(column !== undefined && { column }) };
-}
-
-export interface DraftError extends ParameterFault {
-  readonly parameter: 'definition' | 'sql';
 }
 
 interface Identity {

@@ -85,7 +85,7 @@ export function createSave(parts: SaveParts) {
       write: (folder) => writeTexts(folder, texts, { test: request.test }),
     });
     const version = versionOf(texts);
-    await parts.audit({ action: 'saved', keyId: '', ...actorOf(caller), detail: `${name} ${version}` });
+    await auditSaved(parts, caller, `${name} ${version}`);
     return { name, version, tests: await parts.runTests(name, execution) };
   };
 }
@@ -108,6 +108,10 @@ function rejectTest({ test, version }: SaveRequest): void {
       '"test" is saved only with a new endpoint, whose version is null; edit the files in tests/',
     );
   rejectDraft(findLong(TEST_FILE, test));
+}
+
+export function auditSaved({ audit }: Pick<SaveParts, 'audit'>, caller: Caller, detail: string) {
+  return audit({ action: 'saved', keyId: '', ...actorOf(caller), detail });
 }
 
 /** A definition that is to be written. */

@@ -3,7 +3,6 @@ import { basename, dirname } from 'node:path';
 import { Document, isSeq, parseDocument, type YAMLMap } from 'yaml';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { InputError, messageOf, TailraceError } from '../errors.ts';
-import { actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { createLock } from '../lib/abort.ts';
 import { findBelow } from '../lib/file.ts';
@@ -13,7 +12,7 @@ import type { SavedEndpoint, SavedTest } from '../management/workbench-view.ts';
 import type { RawParameters } from '../query/parameters.ts';
 import type { ExecutionOptions } from './check.ts';
 import { readIfThere, rejectLinks, replaceFiles, toSaveError } from './files.ts';
-import type { SaveParts, TestRun } from './save.ts';
+import { auditSaved, type SaveParts, type TestRun } from './save.ts';
 import { inFolder, rejectIfOff, type WorkbenchParts } from './workbench.ts';
 
 export type AddTestParts = Pick<SaveParts, 'config' | 'folders' | 'registry' | 'edit' | 'audit' | 'runTests'>;
@@ -56,12 +55,7 @@ export async function addTest(
   rejectUnknown(request.values, endpoint);
   const added = { name: request.title, now: readNow(request.now), parameters: request.values, rows };
   await parts.edit(() => writeCase(parts, endpoint, added));
-  await parts.audit({
-    action: 'saved',
-    keyId: '',
-    ...actorOf(caller),
-    detail: `test ${name} ${request.title}`,
-  });
+  await auditSaved(parts, caller, `test ${name} ${request.title}`);
   return { file: RESULTS_FILE, tests: await parts.runTests(name, execution) };
 }
 

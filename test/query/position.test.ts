@@ -55,7 +55,12 @@ afterAll(async () => {
 });
 const runOne = createRunner(core.engine, Date.now);
 const runPage = createPageRun(runOne);
-const run: Run = (question, how) => (isOpaquePage(question) ? runPage : runOne)(question, how);
+const run: Run = (question, how = {}) => {
+  const { pages } = question.endpoint;
+  return pages !== undefined && isOpaquePage(question)
+    ? runPage(question, pages, how)
+    : runOne(question, how);
+};
 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 const number = fc.oneof(fc.constantFrom(-1n, 0n, 1n, INT64.min, INT64.max, 2n ** 53n + 1n), fc.bigInt(INT64));

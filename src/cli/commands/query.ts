@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { SQL_PARAMETER } from '../../definitions/parameter.ts';
+import { findNamed } from '../../definitions/registry.ts';
 import { InputError, TailraceError } from '../../errors.ts';
 import type { EndpointView } from '../../management/view.ts';
 import { FORMATS, JSON_FORMAT, mediaTypeOf } from '../../query/format.ts';
@@ -58,8 +59,7 @@ async function run(
 
 async function findKnown(remote: Remote, idOrName: string): Promise<string[]> {
   const { result } = (await callRemote(remote, '/api/endpoints')) as { result: EndpointView[] };
-  const endpoint = result.find(({ id, name }) => name === idOrName || id === idOrName.toLowerCase());
-  return endpoint?.parameters.map(({ name }) => name) ?? [];
+  return findNamed(result, idOrName)?.parameters.map(({ name }) => name) ?? [];
 }
 
 /**

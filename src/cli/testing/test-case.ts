@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { Alert } from '../../definitions/alert.ts';
 import type { Endpoint } from '../../definitions/endpoint.ts';
 import { SQL_PARAMETER } from '../../definitions/parameter.ts';
+import { findNamed } from '../../definitions/registry.ts';
 import type { YamlPath } from '../../definitions/yaml-file.ts';
 import { ERROR_CODES } from '../../errors.ts';
 import { describeNearest } from '../../lib/nearest.ts';
@@ -131,7 +132,7 @@ export function continueCase(fields: CaseFields, before: CaseFields | undefined)
 /** An alert has its own parameters. Its rows are labels. */
 function checkAlertCase(fields: CaseFields, { alerts: { alerts, areAll }, report }: CaseCheck): void {
   const { alert: name = '', rows = [] } = fields;
-  const alert = alerts.find((one) => one.name === name || one.id === name.toLowerCase());
+  const alert = findNamed(alerts, name);
   if (alert === undefined && areAll) report(['alert'], describeUnknownAlert(name, alerts));
   if (alert !== undefined)
     for (const [i, row] of rows.entries())

@@ -27,15 +27,13 @@ export interface SqlFile {
   readonly text: string;
 }
 
-/** The faults of an endpoint's two files. */
-export interface PairFaults {
-  readonly faults: readonly Fault[];
-  /** Whether `createFromPair` can create the endpoint all the same, so that the engine can check the query, too. */
-  readonly isReadable: boolean;
-}
-
-/** Finds every fault of an endpoint's two files that needs neither the engine nor other definitions. */
-export function checkPair(yaml: YamlFile, sql: SqlFile): PairFaults {
+/**
+ * Finds every fault of an endpoint's two files that needs neither the engine nor other definitions.
+ *
+ * @returns `isReadable`: whether `createFromPair` can create the endpoint all the same, so that the engine can check the
+ *   query, too
+ */
+export function checkPair(yaml: YamlFile, sql: SqlFile) {
   const shape = checkEndpointShape(yaml);
   if (shape.length > 0) return { faults: shape, isReadable: false };
   const fields = endpointFields(yaml);

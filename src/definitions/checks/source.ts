@@ -1,8 +1,15 @@
 import type { Fault } from '../../errors.ts';
 import { toPaths } from '../accepts.ts';
 import { createLevel, type LevelFields } from '../level.ts';
+import { createShapeCheck } from '../shape.ts';
 import type { ColumnType } from '../source.ts';
-import { DAY_SECONDS, isExternalFile, type ManagedFile } from '../source-file.ts';
+import {
+  DAY_SECONDS,
+  EXTERNAL_FILE,
+  isExternalFile,
+  MANAGED_FILE,
+  type ManagedFile,
+} from '../source-file.ts';
 import { type FieldFaults, toFaults, type YamlFile } from '../yaml-file.ts';
 
 /** The columns of every source's table. */
@@ -27,11 +34,17 @@ const PATHS_MAX = 10;
 type ColumnFields = NonNullable<ManagedFile['columns']>;
 type ColumnFault = readonly [field: keyof ColumnFields[string], message: string];
 
-/** Finds the faults of a source's file of the right shape. */
+const checkManagedShape = createShapeCheck(MANAGED_FILE);
+const checkExternalShape = createShapeCheck(EXTERNAL_FILE);
+
+/** Finds the faults of a source's file: unknown, missing or wrong fields, or else those between fields. */
 export function checkSource(file: YamlFile): Fault[] {
-  const fields = file.value as ManagedFile; // checkSourceShape has been called
+  const isExternal = isExternalFile(file);
+  const shape = isExternal ? checkExternalShape(file) : checkManagedShape(file);
+  if (shape.length > 0) return shape;
+  const fields = file.value as ManagedFile; // of an external one, only fields that both have are read
   return toFaults(file, [
-    ...findColumnFaults(fields, isExternalFile(file)),
+    ...findColumnFaults(fields, isExternal),
     ...findLevelFaults(fields),
     ...findRollupFaults(fields),
   ]);

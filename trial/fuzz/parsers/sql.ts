@@ -8,7 +8,7 @@ import { applyEdits, createRewriter, parseSql } from '../../../src/sql/parse.ts'
 import { mayRescan, PATTERN_BYTES_MAX } from '../../../src/sql/pattern.ts';
 import { guardSearches } from '../../../src/sql/search-guard.ts';
 import { findWithList, removeUnused } from '../../../src/sql/with-list.ts';
-import { engineMessage, findSourceLocation } from '../../../src/verify/engine-fault.ts';
+import { engineMessage, toFault } from '../../../src/verify/engine-fault.ts';
 import { toAuthorText } from '../../../src/workbench/check.ts';
 import { PATTERN_TOKENS } from '../../pattern-tokens.ts';
 import { distinct, nest, type Parser, refusing, split } from '../parser.ts';
@@ -75,7 +75,7 @@ export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
   'the place of an error in SQL': sql(
     (text) => {
       const message = "Unknown expression identifier `zzz` 'a.b' function zzz";
-      return findSourceLocation(message, { sql: text, write: () => "'x'" });
+      return toFault({ file: 'query.sql', text }, new Error(message), () => "'x'");
     },
     { tokens: [...LEXEMES, '`a`', '@a\n'] },
   ),
