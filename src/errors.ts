@@ -103,11 +103,11 @@ export interface TailraceErrorOptions {
   /** Extra response headers, such as `Allow`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Why the key was rejected, for the audit trail. */
-  readonly refusal?: Refusal;
+  readonly rejectReason?: RejectReason;
 }
 
 /** Why a request was rejected. */
-export const REFUSALS = [
+export const REJECT_REASONS = [
   'missing',
   'unknown',
   'revoked',
@@ -121,7 +121,7 @@ export const REFUSALS = [
   'session',
 ] as const;
 
-export type Refusal = (typeof REFUSALS)[number];
+export type RejectReason = (typeof REJECT_REASONS)[number];
 
 /** A failure that its caller may read: `message` is safe to send. */
 export class TailraceError extends Error {
@@ -130,7 +130,7 @@ export class TailraceError extends Error {
   readonly errors: readonly ParameterFault[];
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  readonly refusal: Refusal | undefined;
+  readonly rejectReason: RejectReason | undefined;
 
   constructor(code: ErrorCode, message: string, options: TailraceErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -139,7 +139,7 @@ export class TailraceError extends Error {
     const retries = ERROR_CODES[code].status === 503 || ERROR_CODES[code].status === 429;
     this.retryAfterSeconds = options.retryAfterSeconds ?? (retries ? 1 : undefined);
     this.headers = options.headers ?? {};
-    this.refusal = options.refusal;
+    this.rejectReason = options.rejectReason;
   }
 
   get status(): number {
@@ -215,7 +215,7 @@ export function formatFault(fault: Fault): string {
  * @param others lines of faults that are not in definitions
  * @throws InputError with a line for each fault, in the order of files and lines, then `others`
  */
-export function refuseFaults(faults: readonly Fault[], others: readonly string[] = []): void {
+export function rejectFaults(faults: readonly Fault[], others: readonly string[] = []): void {
   if (faults.length === 0 && others.length === 0) return;
   const ordered = faults.toSorted((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
   throw new InputError([...ordered.map(formatFault), ...others]);

@@ -161,8 +161,8 @@ function compare(
 ) {
   const accepted = deletions.filter(({ rows }) => rows !== undefined);
   const counts = {
-    // Without kills none is refused; unless one is, `rowsReported` must be `eventsGone`.
-    refused: deletions.length - accepted.length,
+    // Without kills none is rejected; unless one is, `rowsReported` must be `eventsGone`.
+    rejected: deletions.length - accepted.length,
     rowsReported: accepted.reduce((sum, { rows = 0 }) => sum + rows, 0),
     eventsGone: 0,
     acknowledgedEvents: 0,

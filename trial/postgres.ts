@@ -26,7 +26,7 @@ export const hasPostgres = findProgram('postgres') !== undefined;
 
 const USER = 'owner';
 const PASSWORD = 'p%40ss%20word'; // as a URL has it
-/** Whom Debian's package makes: PostgreSQL refuses to run as root. */
+/** Whom Debian's package makes: PostgreSQL does not run as root. */
 const ACCOUNT = 'postgres';
 const SETTINGS = { fsync: 'off', max_connections: '200', listen_addresses: '127.0.0.1' };
 
@@ -57,7 +57,7 @@ export async function startPostgres(more: Readonly<Record<string, string>> = {})
   };
   for (const file of [tls.ssl_cert_file, tls.ssl_key_file]) {
     await copyFile(join(import.meta.dirname, 'tls', basename(file)), file);
-    await chmod(file, 0o600); // or PostgreSQL refuses it
+    await chmod(file, 0o600); // or PostgreSQL rejects it
     if (account !== undefined) await chown(file, account.uid, account.gid);
   }
   const settings = { ...SETTINGS, ...more, ...tls, port: String(port), unix_socket_directories: folder };

@@ -19,7 +19,7 @@ const NOTICED_MS_MAX = 8_000;
 const ANSWERED_MS_MAX = 3_000;
 const WAIT_MS_MAX = 50;
 const LOGS_OF = 'aurora';
-// The first attack of a key passes, and the one after its first refusal; the second refusal is longer than attackers wait.
+// The first attack of a key passes, and the one after its first rejection; the second rejection is longer than attackers wait.
 const RESTARTS_MAX = 2;
 
 /** Latencies of one key while another attacks the engine, each attack `times` in a row. */
@@ -55,7 +55,7 @@ async function tryAll(server: Server, attacks: readonly Attack[], times: number)
   const rows: Row[] = [];
   for (const attack of attacks) {
     say(`${attack.name}, ${times} times`);
-    // With another key each time: the one before is refused for longer and longer.
+    // With another key each time: the one before is rejected for longer and longer.
     const keys = { ...target.keys, attacker: await createAttacker() };
     const result = await tryAttack({ ...target, keys }, attack, times);
     say(`  the attacker saw ${JSON.stringify(result.statuses)}; ${result.restarts} restarts`);

@@ -6,7 +6,7 @@ import type { Endpoint } from '../../src/definitions/endpoint.ts';
 import type { Parameter } from '../../src/definitions/parameter.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import type { Source } from '../../src/definitions/source.ts';
-import { ERROR_CODES, refuseFaults } from '../../src/errors.ts';
+import { ERROR_CODES, rejectFaults } from '../../src/errors.ts';
 import { AGGREGATES, COMBINATORS, FUNCTIONS } from '../../src/sandbox/function.ts';
 import { apiPage } from './api.ts';
 import { FILE_SCHEMAS } from './file-schemas.ts';
@@ -19,7 +19,7 @@ import { ingestPage } from './protocols.ts';
 /** Every page that is generated from the code: path from the repository's root → text. */
 export async function renderPages(): Promise<Map<string, string>> {
   const { definitions, faults } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
-  refuseFaults(faults);
+  rejectFaults(faults);
   const pages = new Map([
     ['docs/api.md', apiPage()],
     ['docs/ingest.md', ingestPage()],

@@ -16,7 +16,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { acceptJson } from './json-body.ts';
 import { createListener, findHeadFault, HEADERS_CHARS_MAX, listenBefore } from './listener.ts';
 import type { AppParts } from './parts.ts';
-import { type Admissions, noteRefusal } from './plugins/auth.ts';
+import { type Admissions, countRejection } from './plugins/auth.ts';
 import { createCorsHead, registerCors } from './plugins/cors.ts';
 import { createClientErrorHandler, sendError } from './plugins/errors.ts';
 import {
@@ -66,7 +66,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const admissions: Admissions = { admit, handedOn: new WeakMap(), readAmbient, publicUrl: config.publicUrl };
   app.decorate('admissions', admissions);
   app.setErrorHandler<Error>(async (error, request, reply) => {
-    noteRefusal(error, request, keyring);
+    countRejection(error, request, keyring);
     await undefined; // a parser that rejects the rest of the packet responds by itself, and first
     return sendError(error, request, reply);
   });

@@ -9,7 +9,7 @@ import type { Caller } from '../keys/keyring.ts';
 import { wholeNumber } from '../lib/schema.ts';
 import { plain, type Schema } from './openapi/schema.ts';
 import type { AppParts } from './parts.ts';
-import type { Refuse } from './plugins/errors.ts';
+import type { WriteError } from './plugins/errors.ts';
 
 /**
  * A route, stated once. From it come the router with its checks and 405 (routes/index.ts), the operation in /openapi.json
@@ -42,7 +42,7 @@ interface RouteFields<Path extends string, Query extends TObject, Body extends T
   /** Finds a key that is sent in another form than `readKey` reads. */
   findKey?(request: Pick<FastifyRequest, 'headers'> & { readonly query: RawQuery }): string | undefined;
   /** The form of its failures, if it is another than that of docs/errors.md. */
-  readonly refusal?: Refuse;
+  readonly writeError?: WriteError;
   /** Bodies with events; see `addBodyParser`. */
   readonly bodies?: readonly EventBody[];
   /** One line. */
@@ -65,7 +65,7 @@ interface RouteFields<Path extends string, Query extends TObject, Body extends T
   /** The route's own rules for pages of other origins; adds OPTIONS. */
   readonly cors?: FastifyCorsOptions;
   /** Rejects a caller that has the scope, before query and body are checked. @throws TailraceError `forbidden` */
-  refuse?(caller: Caller): void;
+  checkCaller?(caller: Caller): void;
   /** Without it `setup` of the group serves the route. @returns the response body, or the reply */
   handle?(
     parts: AppParts,

@@ -94,7 +94,7 @@ function createReceiver(options: ReceiverOptions): Receive {
       const { rejectedItems, echoes } = batch;
       const sources = batch.parts.map(({ source }) => source);
       for (const source of sources) authorize(source);
-      if (batch.isOverQuota) throw usage.refuse();
+      if (batch.isOverQuota) throw usage.reject();
       const receipt = { sources, rejectedItems, ...(echoes !== undefined && { echoes }) };
       const sender = { keyId, pinnedProject };
       if (key === undefined) return { ...(await store(batch, sender)), ...receipt };

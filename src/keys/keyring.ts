@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { type Refusal, TailraceError } from '../errors.ts';
+import { type RejectReason, TailraceError } from '../errors.ts';
 import { remember } from '../lib/single-flight.ts';
 import type { Rate } from '../lib/token-bucket.ts';
 import type { ControlStore } from './control-store.ts';
@@ -69,8 +69,8 @@ export const LOCAL_KEY_ID = 'cli';
 /** Headers of every 401 (RFC 9110, 15.5.2). */
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="tailrace"' };
 
-export function unauthorized(message: string, refusal: Refusal): TailraceError {
-  return new TailraceError('unauthorized', message, { headers: CHALLENGE, refusal });
+export function unauthorized(message: string, rejectReason: RejectReason): TailraceError {
+  return new TailraceError('unauthorized', message, { headers: CHALLENGE, rejectReason });
 }
 
 /** Keys of the environment and of the control store (spec 5). For when a change applies see src/keys/control-store.ts. */
@@ -113,7 +113,7 @@ export function createKeyring(options: KeyringOptions) {
     list: store.listKeys,
     /** The audit trail, newest first. */
     log: store.listEntries,
-    refused: tally.refused,
+    countRejected: tally.countRejected,
     /** Writes the counted uses and rejections; for a task. */
     flush: tally.flush,
     /**
@@ -140,7 +140,7 @@ export function orRejected<T>(work: () => T | Promise<T>): T | Promise<T> {
 /** The checks of keys and tokens. Each throws TailraceError `unauthorized`, which is counted. */
 function createChecks({ store, tokens, now }: KeyringOptions, environment: readonly Holder[], tally: Tally) {
   function reject(reason: Reason, keyId: string, { address, sent }: Sender): TailraceError {
-    tally.refused(keyId, reason, address);
+    tally.countRejected(keyId, reason, address);
     return unauthorized(describeRejection(reason, sent), reason);
   }
 
@@ -220,7 +220,7 @@ export function andThen<T, R>(value: T | Promise<T>, next: (value: T) => R | Pro
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-type Reason = Extract<Refusal, 'missing' | 'unknown' | 'revoked' | 'expired' | 'wider'>;
+type Reason = Extract<RejectReason, 'missing' | 'unknown' | 'revoked' | 'expired' | 'wider'>;
 
 /** For messages and the audit trail: the address of the client, and what it has sent that is not accepted. */
 interface Sender {
@@ -233,7 +233,7 @@ const REASONS = {
   revoked: 'has been revoked',
   expired: 'has expired',
   wider: 'has rights that its key has lost since',
-} as const satisfies Partial<Record<Refusal, string>>;
+} as const satisfies Partial<Record<RejectReason, string>>;
 
 function describeRejection(reason: Reason, sent: Sender['sent']): string {
   if (reason === 'missing') return 'a key is required: send it as X-API-KEY or as Authorization: Bearer';
@@ -278,13 +278,13 @@ function canQuery({ scopes }: Grant): boolean {
 export function requireScope(caller: Caller, ...scopes: readonly Scope[]): void {
   if (scopes.some((scope) => caller.scopes.includes(scope))) return;
   if (caller.person?.denied !== undefined)
-    throw new TailraceError('forbidden', caller.person.denied, { refusal: 'scope' });
+    throw new TailraceError('forbidden', caller.person.denied, { rejectReason: 'scope' });
   const wanted = scopes.map((scope) => `"${scope}"`).join(' or ');
   const holder =
     caller.person !== undefined ? 'your role' : caller.token !== undefined ? 'the token' : 'the key';
   throw new TailraceError(
     'forbidden',
     `${holder} lacks the scope ${wanted}; it has ${caller.scopes.join(', ') || 'none'}`,
-    { refusal: 'scope' },
+    { rejectReason: 'scope' },
   );
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type Refusal, TailraceError } from '../errors.ts';
+import { type RejectReason, TailraceError } from '../errors.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import { startTask } from '../lib/task.ts';
 import type { AuditEntry } from './audit.ts';
@@ -212,7 +212,7 @@ export function createTally(store: ControlStore, now: () => number) {
      * @param keyId of an existing key; empty otherwise, since anyone can invent ids
      * @param address of the client; empty if it is not known
      */
-    refused: (keyId: string, reason: Refusal, address = '') => {
+    countRejected: (keyId: string, reason: RejectReason, address = '') => {
       const addresses = new Set(address === '' ? [] : [address]);
       count({ action: 'refused', keyId, detail: reason, atMs: now(), addresses });
     },

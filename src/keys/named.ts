@@ -45,7 +45,7 @@ export function getReadableSource(registry: Sources, grant: Grant, idOrName: str
   const source = registry.getSource(idOrName);
   if (mayRead(grant, source)) return source;
   const message = `the key may not read ${source.name}: only keys with the scope "manage" and without lists or pins may`;
-  throw new TailraceError('forbidden', message, { refusal: 'source' });
+  throw new TailraceError('forbidden', message, { rejectReason: 'source' });
 }
 
 /** @throws TailraceError `forbidden` if the key has a list without the source */
@@ -80,5 +80,5 @@ function checkListed({ idOrName, ...asked }: Asked, found: Parameters<typeof isL
 
 function reject({ kind, action, list = [] }: Omit<Asked, 'idOrName'>): TailraceError {
   const message = `the key may not ${action} this ${kind}, or there is none; it may ${action} ${list.join(', ')}`;
-  return new TailraceError('forbidden', message, { refusal: kind });
+  return new TailraceError('forbidden', message, { rejectReason: kind });
 }

@@ -31,8 +31,8 @@ export async function listRejectedRequests(
   const seesValues = seesAll && caller.scopes.includes('query');
   return {
     since: isoTime(parts.startedMs),
-    result: shown.map(({ code, status, refusal, method, route, keyId, address, message, ...seen }) => ({
-      ...{ code, status, reason: refusal ?? null, method, route, key: keyId ?? null, address },
+    result: shown.map(({ code, status, reason, method, route, keyId, address, message, ...seen }) => ({
+      ...{ code, status, reason: reason ?? null, method, route, key: keyId ?? null, address },
       ...toSeen(seen),
       message: seesValues ? message : null,
     })),

@@ -109,7 +109,7 @@ export async function rotateKey(
 export function requireUnrestricted(caller: Caller, action: string): void {
   if (isUnrestricted(caller)) return;
   const message = `a key that is limited to endpoints, sources or pinned values cannot ${action}`;
-  throw new TailraceError('forbidden', message, { refusal: 'wider' });
+  throw new TailraceError('forbidden', message, { rejectReason: 'wider' });
 }
 
 /** Returns the names of the newest keys that the caller may know of, by id; revoked ones included. */
@@ -160,7 +160,9 @@ export function findGrantFaults(registry: Registry, caller: Caller, grant: Grant
 
 function rejectWider(reason: string | undefined): void {
   if (reason === undefined) return;
-  throw new TailraceError('forbidden', `a key cannot give more than it has: ${reason}`, { refusal: 'wider' });
+  throw new TailraceError('forbidden', `a key cannot give more than it has: ${reason}`, {
+    rejectReason: 'wider',
+  });
 }
 
 // Keys that are read at once.

@@ -81,7 +81,9 @@ export async function endRecorded(
 
 function requireManager(caller: Caller): void {
   if (!caller.scopes.includes('manage'))
-    throw new TailraceError('forbidden', 'the sessions of all need the scope "manage"', { refusal: 'scope' });
+    throw new TailraceError('forbidden', 'the sessions of all need the scope "manage"', {
+      rejectReason: 'scope',
+    });
   requireUnrestricted(caller, 'see or end the sessions of others');
 }
 
@@ -89,7 +91,7 @@ function requireManager(caller: Caller): void {
 function rejectToken({ token }: Caller): void {
   if (token === undefined) return;
   throw new TailraceError('forbidden', 'a signed token has no sessions; send the key itself', {
-    refusal: 'wider',
+    rejectReason: 'wider',
   });
 }
 

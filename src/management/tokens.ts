@@ -85,5 +85,5 @@ function toRate(
 }
 
 function reject(message: string): TailraceError {
-  return new TailraceError('forbidden', message, { refusal: 'wider' });
+  return new TailraceError('forbidden', message, { rejectReason: 'wider' });
 }

@@ -144,7 +144,7 @@ export type Credential = string | undefined | Ambient;
 export type Authenticate = (sent: Credential, address?: string) => Caller | Promise<Caller>;
 
 interface AuthenticateParts {
-  readonly keyring: Pick<Keyring, 'authenticate' | 'refused'>;
+  readonly keyring: Pick<Keyring, 'authenticate' | 'countRejected'>;
   readonly sessions: Pick<Sessions, 'authenticate'>;
   readonly callers: Pick<ReturnType<typeof createPeopleCallers>, 'ofProxy'>;
 }
@@ -155,7 +155,7 @@ export function createAuthenticate({ keyring, sessions, callers }: AuthenticateP
     if (sent.kind === 'session') return ofSession(sent, address);
     return orRejected(() => {
       if (sent.kind === 'proxy') return callers.ofProxy(sent);
-      keyring.refused('', 'unknown', address);
+      keyring.countRejected('', 'unknown', address);
       throw unauthorized(
         'the header that names a user is accepted once, and only from a proxy of TAILRACE_TRUST_PROXY',
         'unknown',

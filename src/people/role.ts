@@ -94,20 +94,20 @@ type CallerOf = (url: string) => Caller;
  */
 function createCallerOf({ id: keyId, name, claims }: Identity, roles: Roles, session?: string): CallerOf {
   const mark = { keyId, isAmbient: true, ...(session !== undefined && { session }) } as const;
-  const refuse = (denied: string, role?: string): CallerOf => {
+  const deny = (denied: string, role?: string): CallerOf => {
     const person = { name, role, choices: {}, denied };
     const nobody: Caller = { ...mark, person, scopes: [], endpoints: [], sources: [], pins: {} };
     return () => nobody;
   };
   if (roles.isBroken)
-    return refuse(`the roles file is not valid, so people who sign in have no access; ${ASK}`);
+    return deny(`the roles file is not valid, so people who sign in have no access; ${ASK}`);
   const role = roles.roles.find((one) => fits(one, claims));
-  if (role === undefined) return refuse(`${name} has no role here; ${ASK} which group to join`);
+  if (role === undefined) return deny(`${name} has no role here; ${ASK} which group to join`);
   const choices: Record<string, readonly string[]> = {};
   for (const [pin, claim] of Object.entries(role.claimPins)) {
     const values = readChoices(findClaim(claims, claim));
     if (typeof values === 'string')
-      return refuse(
+      return deny(
         `the claim ${claim} of ${name}, which the role ${role.name} needs, ${values}; ${ASK}`,
         role.name,
       );

@@ -7,7 +7,7 @@ import type { Claims, SessionRecord, SessionStore } from '../keys/session-store.
 
 export interface SessionsOptions {
   readonly store: SessionStore;
-  readonly keyring: Pick<Keyring, 'resume' | 'refused'>;
+  readonly keyring: Pick<Keyring, 'resume' | 'countRejected'>;
   /** Returns the caller of a person's session. */
   readonly callerOf: (record: SessionRecord, url: string) => Caller;
   readonly limits: { readonly idleMs: number; readonly staleMs: number };
@@ -56,8 +56,8 @@ export function createSessions(options: SessionsOptions) {
     isDown: (hasFailed) => hasFailed,
   });
 
-  function refuse(address: string): TailraceError {
-    keyring.refused('', 'session', address);
+  function rejectSession(address: string): TailraceError {
+    keyring.countRejected('', 'session', address);
     return unauthorized('the session is not known or has ended; sign in again', 'session');
   }
 
@@ -68,7 +68,7 @@ export function createSessions(options: SessionsOptions) {
       store.touch(record.id, seenMs).catch(onFailure);
     }
     if (record.claims !== undefined) return callerOf(record, url);
-    if (!acceptsKeys) throw refuse(address);
+    if (!acceptsKeys) throw rejectSession(address);
     const held = { keyId: record.owner, print: record.print };
     return andThen(keyring.resume(held, address), (caller): Caller => {
       return { ...caller, session: record.id, isAmbient: true };
@@ -80,7 +80,7 @@ export function createSessions(options: SessionsOptions) {
     const nowMs = now();
     const isOver = (one: KnownSession) =>
       one.record.expiresMs <= nowMs || one.seenMs + limits.idleMs <= nowMs;
-    if (found === undefined || !isOf(found, secret) || isOver(found)) throw refuse(address);
+    if (found === undefined || !isOf(found, secret) || isOver(found)) throw rejectSession(address);
     found.seenMs = nowMs;
     return found;
   }

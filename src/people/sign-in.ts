@@ -23,7 +23,7 @@ export interface SignInParts {
   readonly provider: Provider | undefined;
   readonly sessions: Pick<Sessions, 'open' | 'endOwn'>;
   readonly seal: ReturnType<typeof createLoginSeal>;
-  readonly keyring: Pick<Keyring, 'hold' | 'refused'>;
+  readonly keyring: Pick<Keyring, 'hold' | 'countRejected'>;
   readonly control: Pick<ControlStore, 'record'>;
   /** Called with the reason why a sign-in has failed. */
   readonly onFailure: (error: unknown) => void;
@@ -59,7 +59,7 @@ function createPeopleSignIn({ provider, sessions, seal, keyring, onFailure, pass
   }
 
   function fail(fault: SignInFault, error: unknown, address: string): SignInFault {
-    keyring.refused('', 'sign_in', address);
+    keyring.countRejected('', 'sign_in', address);
     onFailure(error);
     return fault;
   }

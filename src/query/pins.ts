@@ -110,7 +110,7 @@ function rejectLoosePins(endpoint: Endpoint, pinned: readonly Parameter[]): void
 }
 
 function rejectPin(message: string, errors: readonly ParameterFault[]): TailraceError {
-  return new TailraceError('forbidden', message, { errors, refusal: 'pin' });
+  return new TailraceError('forbidden', message, { errors, rejectReason: 'pin' });
 }
 
 /** The canonical text of a pin; `undefined` if it is rejected. */

@@ -128,7 +128,7 @@ export function createSearchSteps({ registry, cursors, limits, now, filled }: Re
 function requireReader({ endpoints }: Caller): void {
   if (endpoints === undefined) return;
   const message = `the key may not search: it may read only ${endpoints.join(', ')}`;
-  throw new TailraceError('forbidden', message, { refusal: 'endpoint' });
+  throw new TailraceError('forbidden', message, { rejectReason: 'endpoint' });
 }
 
 function joinList(sent: RawParameters[string]): string | undefined {
@@ -148,7 +148,7 @@ function findSources(registry: Registry, caller: Caller, named: string): readonl
   const all = registry.sources.filter((source) => source.isInternal !== true && mayRead(caller, source));
   if (all.length > 0) return all;
   throw new TailraceError('forbidden', 'the key cannot read any source of this service', {
-    refusal: 'source',
+    rejectReason: 'source',
   });
 }
 

@@ -20,7 +20,7 @@ import {
   writeStoredTables,
 } from '../engine/store-file.ts';
 import { type WriteMarks, watchWrites } from '../engine/write-marks.ts';
-import { type Fault, refuseFaults } from '../errors.ts';
+import { type Fault, rejectFaults } from '../errors.ts';
 import { verifyFilters } from '../ingest/filter/filter.ts';
 import { createLock } from '../lib/abort.ts';
 import { verifySavedSearches, verifySearches } from '../search/verify.ts';
@@ -188,7 +188,7 @@ export async function prepare(
   { hasExternal, others = [] }: PrepareOptions,
 ): Promise<Definitions> {
   const { definitions, faults, sourcesAreWhole, drafts } = reading;
-  const reject = (found: readonly Fault[]) => refuseFaults([...faults, ...found], others);
+  const reject = (found: readonly Fault[]) => rejectFaults([...faults, ...found], others);
   const draftFaults = await verifyDrafts(engine, drafts);
   if (!sourcesAreWhole) reject(draftFaults);
   const sourceFaults = [

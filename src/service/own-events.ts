@@ -141,7 +141,7 @@ const WRITE_EVERY_MS = 60_000;
 /** Opens the counts of what is stored and asked; `keepUsage` writes them down. */
 export async function openUsage(context: Context): Promise<Usage> {
   const { core, config, files, metrics, now } = context;
-  const usage = createUsage({ now, onRefused: () => metrics.rateLimited.inc('quota') });
+  const usage = createUsage({ now, onRejected: () => metrics.rateLimited.inc('quota') });
   const source = findOwnSource(context, USAGE_SOURCE);
   if (source !== undefined && config.quotasFile !== '')
     usage.setTotals(await readTotals(core.engine, source, now()));

@@ -140,9 +140,9 @@ function describeRights({ scopes, endpoints, sources, pins }: Caller): string {
 }
 
 function reasonOf(error: unknown): EndReason {
-  const { refusal } = error as { refusal?: string };
-  if (refusal === undefined) return 'unavailable';
-  return refusal === 'expired' ? 'key_expired' : 'key_revoked';
+  const { rejectReason } = error as { rejectReason?: string };
+  if (rejectReason === undefined) return 'unavailable';
+  return rejectReason === 'expired' ? 'key_expired' : 'key_revoked';
 }
 
 /** The reasons why a tail ends, and what the caller can do. Sent in the last event. */

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
-import type { ErrorCode, Refusal, TailraceError } from '../errors.ts';
+import type { ErrorCode, RejectReason, TailraceError } from '../errors.ts';
 
 /** Requests that were rejected for one reason, from one key and address to one route. Times are ms since the epoch. */
 export interface RejectedRequests {
   readonly code: ErrorCode;
   readonly status: number;
   /** Why the key was rejected; `undefined` for other reasons. */
-  readonly refusal: Refusal | undefined;
+  readonly reason: RejectReason | undefined;
   readonly method: string;
   readonly route: string;
   /** `undefined`: without an accepted key. */
@@ -53,13 +53,13 @@ export function createRejectedRequestLog(now: () => number) {
   );
   return {
     add({ error, method, route, keyId, address }: RejectedRequest): void {
-      const { code, status, refusal } = error;
+      const { code, status, rejectReason: reason } = error;
       const kinds = codes.get(code);
       if (kinds === undefined) return;
-      const name = JSON.stringify([refusal ?? null, method, route, keyId ?? null, address]);
+      const name = JSON.stringify([reason ?? null, method, route, keyId ?? null, address]);
       const known = kinds.get(name);
       kinds.set(name, {
-        ...{ code, status, refusal, method, route, keyId, address },
+        ...{ code, status, reason, method, route, keyId, address },
         count: 1 + (known?.count ?? 0),
         firstMs: known?.firstMs ?? now(),
         lastMs: now(),

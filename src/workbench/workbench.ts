@@ -38,7 +38,7 @@ export function requireAuthor(caller: Caller): void {
   requireUnrestricted(caller, action);
   if (caller.scopes.includes('query')) return;
   throw new TailraceError('forbidden', `a key without the scope "query" cannot ${action}`, {
-    refusal: 'scope',
+    rejectReason: 'scope',
   });
 }
 

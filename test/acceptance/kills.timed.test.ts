@@ -48,8 +48,8 @@ test.each([
     expect(counts).toMatchObject({ acknowledgedEvents: events, lostEvents: 0, keptEvents: 0, inPart: 0 });
     expect(counts.eventsBefore).toBeGreaterThan(0);
     expect(counts.eventsAfter).toBeGreaterThan(0);
-    if (kills === 0) expect(counts.refused).toBe(0);
-    if (counts.refused === 0) expect(counts.rowsReported).toBe(counts.eventsGone);
+    if (kills === 0) expect(counts.rejected).toBe(0);
+    if (counts.rejected === 0) expect(counts.rowsReported).toBe(counts.eventsGone);
   },
   120_000,
 );

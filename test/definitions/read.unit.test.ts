@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
-import { formatFault, refuseFaults } from '../../src/errors.ts';
+import { formatFault, rejectFaults } from '../../src/errors.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
@@ -229,7 +229,7 @@ describe('the whole set', () => {
     const { faults: found } = await readDefinitions(folders);
     const places = [`${YAML}:2`, `${YAML}:4`, 'endpoints/test.two/endpoint.yaml:1'];
     const all = [...places, 'endpoints/test.two/query.sql:1', `${LOGS}:5`];
-    expect(() => refuseFaults(found)).toThrow(
+    expect(() => rejectFaults(found)).toThrow(
       expect.objectContaining({
         faults: all.map((place) => expect.stringContaining(`${folder.path}/${place}: `)),
       }),

@@ -113,7 +113,7 @@ export function controlStoreContract({ create, open }: Backend): void {
       for (let i = 0; i < 2_000; i++) await rejectionOf(keyring.authenticate(undefined, `2001:db8::${i}`));
       await keyring.revoke(id);
       await rejectionOf(keyring.authenticate(key));
-      keyring.refused(id, 'pin', '192.0.2.9');
+      keyring.countRejected(id, 'pin', '192.0.2.9');
       for (const _ of [1, 2]) await keyring.flush();
       const refused = (await keyring.log({ limit: 100 })).filter((entry) => entry.action === 'refused');
       expect(refused.map(({ keyId, detail, count }) => [keyId, detail, count]).toSorted()).toEqual([

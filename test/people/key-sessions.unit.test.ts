@@ -17,7 +17,7 @@ function startSessions(acceptsKeys: boolean) {
       end: async () => undefined,
       removeOld: async () => {},
     },
-    keyring: { resume: () => KEY, refused() {} },
+    keyring: { resume: () => KEY, countRejected() {} },
     callerOf: () => ({ ...KEY, keyId: 'person' }),
     limits: { idleMs: 60_000, staleMs: 0 },
     acceptsKeys,

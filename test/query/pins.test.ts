@@ -25,7 +25,7 @@ describe('a pinned parameter', () => {
     );
     expect(rejection).toMatchObject({
       code: 'forbidden',
-      refusal: 'pin',
+      rejectReason: 'pin',
       errors: [
         { parameter: 'project', message: 'is pinned to "abc" by the key' },
         { parameter: 'project_tier', message: 'is pinned to "PRO" by the key' },

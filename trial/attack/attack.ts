@@ -16,7 +16,7 @@ export interface Attack {
 
 interface QueryAttack {
   readonly endpoint: string;
-  /** Another value each time, so that neither a cache nor a refused text gets in the way. */
+  /** Another value each time, so that neither a cache nor a rejected text gets in the way. */
   readonly project: (time: number) => string;
   /** Each time by another token of the attacker's key. */
   readonly hasTokens?: boolean;

@@ -37,7 +37,7 @@ export interface TrialResult {
 }
 
 const ATTACK_MS_MAX = 20_000;
-// An attacker who is refused for longer is kept off, and sends the rest without effect.
+// An attacker who is rejected for longer is kept off, and sends the rest without effect.
 const RETRY_AFTER_MS_MAX = 5_000;
 const POLL_MS = 50;
 const READY_MS_MAX = 30_000;

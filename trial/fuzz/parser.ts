@@ -12,7 +12,7 @@ export interface Parser {
   readonly shapes?: Readonly<Record<string, (chars: number) => string>>;
   /** Stands before and after tokens and nests. */
   readonly frame?: readonly [before: string, after: string];
-  /** A promise of what goes on in later turns counts up to its end. A rejected text is a result; see `refusing`. */
+  /** A promise of what goes on in later turns counts up to its end. A rejected text is a result; see `rejecting`. */
   readonly parse: (text: string) => unknown;
   /** Whether a text is accepted, if short ones are and long ones are not: the longest accepted one is also tried. */
   readonly accepts?: (text: string) => boolean;
@@ -28,16 +28,16 @@ export interface Slowest {
 }
 
 /** Runs a parser that rejects a text by an error. @throws RangeError if it has ended the stack, which no rejection may rest on */
-export function refusing(work: () => unknown): unknown {
-  const refuse = (error: unknown) => {
+export function rejecting(work: () => unknown): unknown {
+  const reject = (error: unknown) => {
     if (error instanceof RangeError && error.message.includes('call stack')) throw error;
     return error;
   };
   try {
     const result = work();
-    return result instanceof Promise ? result.catch(refuse) : result;
+    return result instanceof Promise ? result.catch(reject) : result;
   } catch (error) {
-    return refuse(error);
+    return reject(error);
   }
 }
 

@@ -14,7 +14,7 @@ interface RpcMessage {
 }
 
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-// Undeclared arguments are refused; GET ignores them.
+// Undeclared arguments are rejected; GET ignores them.
 const DECLARED = ['project', 'interval', 'project_tier'];
 
 /** Asks by a tool of /mcp. */

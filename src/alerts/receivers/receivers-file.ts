@@ -9,7 +9,7 @@ import {
   type YamlFile,
   type YamlPath,
 } from '../../definitions/yaml-file.ts';
-import { type Fault, formatFault, InputError, refuseFaults } from '../../errors.ts';
+import { type Fault, formatFault, InputError, rejectFaults } from '../../errors.ts';
 import { addressOf, createPublicLookup, isPublicAddress, type Resolve } from '../../lib/network.ts';
 import { RECEIVER_KINDS, type ReceiverKind } from './kinds.ts';
 import type { Receiver } from './receiver.ts';
@@ -51,14 +51,14 @@ export async function readReceivers(
   if (Array.isArray(read)) throw new InputError(read.map(formatFault));
   if (read.value === null || read.value === undefined) return new Map();
   const { file, faults } = substitute(read, environment);
-  refuseFaults(faults);
+  rejectFaults(faults);
   if (!isMap(file.value)) throw new InputError([formatFault(file.fault([], NOT_A_MAP))]);
   const entries = Object.entries(file.value);
   if (entries.length > RECEIVERS_MAX)
     throw new InputError([
       formatFault(file.fault([], `has ${entries.length} receivers; at most ${RECEIVERS_MAX} are allowed`)),
     ]);
-  refuseFaults([...checkNames(file), ...entries.flatMap((entry) => findEntryFaults(file, entry))]);
+  rejectFaults([...checkNames(file), ...entries.flatMap((entry) => findEntryFaults(file, entry))]);
   return new Map(entries.map(([name, fields]) => [name, openReceiver(name, fields, resolve)]));
 }
 

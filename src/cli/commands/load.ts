@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { readDefinitions } from '../../definitions/read.ts';
 import { createRegistry } from '../../definitions/registry.ts';
-import { InputError, refuseFaults, StoppedError } from '../../errors.ts';
+import { InputError, rejectFaults, StoppedError } from '../../errors.ts';
 import { type Event, parseEvent } from '../../ingest/event.ts';
 import { createFilterCounts, FILTER_RULES, findFilter, verifyFilters } from '../../ingest/filter/filter.ts';
 import { RejectedEvent } from '../../ingest/read-event.ts';
@@ -144,7 +144,7 @@ interface DryRunOptions {
  */
 async function openDryRun(name: string, { config, onRejected }: DryRunOptions): Promise<LineSink> {
   const { definitions, faults } = await readDefinitions(config);
-  refuseFaults([...faults, ...(await verifyFilters(definitions.sources))]);
+  rejectFaults([...faults, ...(await verifyFilters(definitions.sources))]);
   const source = rejectUnwritable(createRegistry(definitions).getSource(name));
   const { defaultProject: project } = config;
   const filter = findFilter(source);

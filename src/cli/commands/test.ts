@@ -9,7 +9,7 @@ import { describeFolders, findFolders } from '../../definitions/folders.ts';
 import { type LoadResult, readDefinitions } from '../../definitions/read.ts';
 import { createRegistry, type Registry } from '../../definitions/registry.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { type Fault, InputError, refuseFaults } from '../../errors.ts';
+import { type Fault, InputError, rejectFaults } from '../../errors.ts';
 import { packagePath } from '../../lib/file.ts';
 import { openEngine, prepare } from '../../service/open-core.ts';
 import type { RunTests } from '../../workbench/tests.ts';
@@ -89,7 +89,7 @@ function findEndpoints(
   const found = new Map(names.map((name) => [name, registry.findEndpoint(name)]));
   const unknown = names.filter((name) => found.get(name) === undefined);
   if (unknown.length > 0) {
-    refuseFaults(faults); // the name may be that of a file with faults
+    rejectFaults(faults); // the name may be that of a file with faults
     const known = registry.endpoints.map(({ name }) => name).join(', ');
     throw new InputError(
       unknown.map((name) => `no endpoint has the UUID or name ${JSON.stringify(name)}; there are ${known}`),

@@ -25,7 +25,7 @@ import type { Answer } from '../../query/run.ts';
 import { describeServed } from '../../serve/describe.ts';
 import type { Inquiry } from '../../serve/resolve.ts';
 import type { AppParts } from '../parts.ts';
-import { getCaller, noteRefusal } from '../plugins/auth.ts';
+import { countRejection, getCaller } from '../plugins/auth.ts';
 import { noteFailure } from '../plugins/errors.ts';
 import { describeRun, describeTyped, readValue } from '../routes/query.ts';
 
@@ -109,7 +109,7 @@ async function callTool(
     return await findRows(parts, exchange, { endpoint, parameters: readArguments(endpoint, args) });
   } catch (error) {
     if (reply.raw.destroyed || !(error instanceof Error)) throw error; // the agent has hung up
-    noteRefusal(error, request, parts.keyring);
+    countRejection(error, request, parts.keyring);
     return toResult(noteFailure(error, request));
   }
 }

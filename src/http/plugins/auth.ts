@@ -89,9 +89,10 @@ export function getCaller({ caller }: Pick<FastifyRequest, 'caller'>): Caller {
 }
 
 /** Counts requests of an accepted key that are rejected; the keyring itself counts the keys that it does not accept. */
-export function noteRefusal(error: unknown, request: FastifyRequest, keyring: Keyring): void {
-  if (!(error instanceof TailraceError) || error.refusal === undefined || request.keyId === undefined) return;
-  keyring.refused(request.keyId, error.refusal, request.ip);
+export function countRejection(error: unknown, request: FastifyRequest, keyring: Keyring): void {
+  if (!(error instanceof TailraceError) || error.rejectReason === undefined || request.keyId === undefined)
+    return;
+  keyring.countRejected(request.keyId, error.rejectReason, request.ip);
 }
 
 /** Adds headers to those that the framework writes. */
@@ -122,19 +123,20 @@ function requireOwnPage(request: FastifyRequest, publicUrl: string): void {
  */
 export function findOwnPage({ headers }: Pick<FastifyRequest, 'headers'>, publicUrl: string): Cookies {
   if (headers[CONSOLE_HEADER] !== '1')
-    throw refuse('needs the header X-Tailrace-Console: 1, which pages of other origins cannot send');
+    throw rejectOrigin('needs the header X-Tailrace-Console: 1, which pages of other origins cannot send');
   const { 'sec-fetch-site': site, origin = '', host = '' } = headers;
-  if (site !== undefined && site !== 'same-origin') throw refuse('must come from a page of this service');
+  if (site !== undefined && site !== 'same-origin')
+    throw rejectOrigin('must come from a page of this service');
   const page = URL.canParse(origin) ? new URL(origin) : undefined;
   if (page === undefined || page.origin !== origin)
-    throw refuse('needs the Origin of a page of this service');
+    throw rejectOrigin('needs the Origin of a page of this service');
   const own = publicUrl || `${page.protocol}//${host}`;
   const cookies = URL.canParse(own) && new URL(own).origin === origin ? findCookies(page) : undefined;
   if (cookies !== undefined) return cookies;
   const where = publicUrl ? 'TAILRACE_PUBLIC_URL' : 'this service; behind a proxy set TAILRACE_PUBLIC_URL';
-  throw refuse(`must come by HTTPS, or on this machine, from a page of ${where}`);
+  throw rejectOrigin(`must come by HTTPS, or on this machine, from a page of ${where}`);
 }
 
-function refuse(message: string): TailraceError {
+function rejectOrigin(message: string): TailraceError {
   return new TailraceError('forbidden', `a request with a session ${message}; programs send a key instead`);
 }

@@ -44,11 +44,11 @@ export function createUnreadCheck(route: Route, group: RouteGroup): (request: Fa
 }
 
 function createBodyCheck(
-  { method: own, body, refusal, handle }: Route,
+  { method: own, body, writeError, handle }: Route,
   { routes }: RouteGroup,
   known: readonly string[],
 ): (request: FastifyRequest) => void {
-  if (body !== undefined || refusal !== undefined) return () => {};
+  if (body !== undefined || writeError !== undefined) return () => {};
   const hasPost =
     own !== 'POST' && routes.some((other) => other.method === 'POST' && other.handle === handle);
   const inQuery = known.length > 0 || hasPost ? 'send parameters in the query string' : 'send none';

@@ -10,12 +10,12 @@ declare module 'fastify' {
     /** Media types of a body that the route reads. */
     bodyTypes?: readonly string[];
     /** The form of the route's failures, if it is another than `errorBody`. */
-    refusal?: Refuse | undefined;
+    writeError?: WriteError | undefined;
   }
 }
 
 /** Writes a failure in the form of another protocol. */
-export type Refuse = (failure: TailraceError) => ProtocolReply;
+export type WriteError = (failure: TailraceError) => ProtocolReply;
 
 interface FastifyFailure {
   readonly code: ErrorCode;
@@ -43,7 +43,7 @@ export function sendError(
   const failure = noteFailure(error, request);
   reply.code(failure.status).headers(failure.headers);
   if (failure.retryAfterSeconds !== undefined) reply.header('retry-after', failure.retryAfterSeconds);
-  const own = request.routeOptions.config.refusal?.(failure);
+  const own = request.routeOptions.config.writeError?.(failure);
   if (own === undefined)
     return reply.type('application/json; charset=utf-8').send(errorBody(failure, request.id));
   return sendProtocolReply(reply, own);

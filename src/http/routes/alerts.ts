@@ -101,7 +101,7 @@ export const alertRoutes: RouteGroup = {
       },
     }),
     defineRoute('POST /api/workbench/alerts/try', ['manage'], {
-      refuse: requireAuthor,
+      checkCaller: requireAuthor,
       summary: 'When the alert of a text would have fired in the last week; sends nothing',
       operation: { id: 'try_alert', tag: 'console' },
       body: jsonBody(DRAFT, {

@@ -90,7 +90,7 @@ function addRoute(
     ...(cors !== undefined && { cors }),
     ...(bodyTypes.length > 0 && { bodyTypes }),
     ...(route.bodies !== undefined && { eventBodies: route.bodies }),
-    ...(route.refusal !== undefined && { refusal: route.refusal }),
+    ...(route.writeError !== undefined && { writeError: route.writeError }),
   };
   for (const url of pathsOf(route)) {
     if (cors !== undefined) app.options(url, { config }, () => {}); // cors.ts responds before
@@ -108,7 +108,7 @@ function addRoute(
         ...(body?.schema !== undefined && { body: body.schema }),
       },
       preValidation(request, _reply, done) {
-        route.refuse?.(getCaller(request));
+        route.checkCaller?.(getCaller(request));
         if (request.body !== undefined) checkUnread(request);
         if (body?.schema !== undefined && !body.required) request.body ??= {};
         done();

@@ -225,7 +225,7 @@ function infoRoute(protocol: Protocol, { method, path, summary, reply: answer }:
 function ownForms(protocol: Protocol) {
   return {
     findKey: protocol.findKey,
-    refusal: (failure: TailraceError) => withHeaders(protocol, protocol.reject(failure)),
+    writeError: (failure: TailraceError) => withHeaders(protocol, protocol.reject(failure)),
   };
 }
 

@@ -87,7 +87,7 @@ export const keyRoutes: RouteGroup = {
       operation: { id: 'list_key_log', tag: 'keys' },
       query: LOG_QUERY,
       answer: { 200: json('Entries.', object({ result: list(KEY_ENTRY) })) },
-      refuse: (caller) => requireUnrestricted(caller, 'read the trail of all keys'),
+      checkCaller: (caller) => requireUnrestricted(caller, 'read the trail of all keys'),
       handle: async ({ keyring }, { query: { limit, before } }) => {
         const entries = await keyring.log({
           limit,
@@ -111,7 +111,7 @@ export const tokenRoutes: RouteGroup = {
         required: false,
       }),
       answer: { 201: json('The token.', TOKEN) },
-      refuse: requireKey,
+      checkCaller: requireKey,
       handle: (parts, request) => mintToken(parts, getCaller(request), request.body),
     }),
   ],

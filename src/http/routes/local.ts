@@ -17,18 +17,22 @@ const NEW_BACKUP = Type.Object({ dir: Type.String(), base: Type.Optional(Type.St
 export const localRoutes: RouteGroup = {
   routes: [
     defineRoute('POST /api/local/reload', ['manage'], {
-      ...{ summary: 'tailrace reload', refuse: requireLocal, body: NO_BODY },
+      ...{ summary: 'tailrace reload', checkCaller: requireLocal, body: NO_BODY },
       handle: async ({ actions }) => await actions?.reload(),
     }),
     defineRoute('POST /api/local/stop', ['manage'], {
-      ...{ summary: 'tailrace stop', refuse: requireLocal, body: NO_BODY },
+      ...{ summary: 'tailrace stop', checkCaller: requireLocal, body: NO_BODY },
       async handle({ actions }) {
         setImmediate(() => actions?.stop()); // once the response is sent
         return { pid: process.pid };
       },
     }),
     defineRoute('POST /api/local/backups', ['manage'], {
-      ...{ summary: 'tailrace backup', refuse: requireLocal, body: jsonBody(NEW_BACKUP, { example: {} }) },
+      ...{
+        summary: 'tailrace backup',
+        checkCaller: requireLocal,
+        body: jsonBody(NEW_BACKUP, { example: {} }),
+      },
       async handle({ engine }, request, reply) {
         request.socket.setTimeout(0); // a deletion takes longer than an idle connection lives
         const { dir, base } = request.body;
@@ -36,7 +40,7 @@ export const localRoutes: RouteGroup = {
       },
     }),
     defineRoute('GET /api/local/backups/:id', ['manage'], {
-      ...{ summary: 'Progress of a backup', refuse: requireLocal },
+      ...{ summary: 'Progress of a backup', checkCaller: requireLocal },
       handle: async ({ engine }, { params }): Promise<BackupState> => await readBackup(engine, params.id),
     }),
   ],
@@ -63,7 +67,7 @@ export const deletionRoutes: RouteGroup = {
         202: json('Still being deleted.', DELETION),
       },
       errors: ['overloaded'],
-      refuse: (caller) => requireUnrestricted(caller, 'delete events'),
+      checkCaller: (caller) => requireUnrestricted(caller, 'delete events'),
       handle: async (parts, request, reply) =>
         send(reply, await startDeletion(parts, getCaller(request), request.body)),
     }),
@@ -72,7 +76,7 @@ export const deletionRoutes: RouteGroup = {
       operation: { id: 'get_deletion', tag: 'events' },
       answer: { 200: json('Ended.', DELETION), 202: json('Still being deleted.', DELETION) },
       errors: ['not_found'],
-      refuse: (caller) => requireUnrestricted(caller, 'see what was deleted'),
+      checkCaller: (caller) => requireUnrestricted(caller, 'see what was deleted'),
       handle: (parts, request, reply) => send(reply, readDeletion(parts, request.params.id)),
     }),
   ],

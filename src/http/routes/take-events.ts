@@ -128,7 +128,7 @@ function pinnedProjectOf({ pins }: Caller): string | undefined {
   const names = Object.keys(pins);
   if (names.length === 0 || Object.hasOwn(pins, OWNER)) return pins[OWNER];
   const message = `the key pins ${names.join(', ')} but no project, so it cannot send events`;
-  throw new TailraceError('forbidden', message, { refusal: 'pin' });
+  throw new TailraceError('forbidden', message, { rejectReason: 'pin' });
 }
 
 /**
@@ -151,5 +151,5 @@ function chooseProject(
   if (pinned === undefined || named === undefined || named === pinned) return pinned ?? named;
   const message = `is pinned to ${JSON.stringify(pinned)} by the key`;
   const errors = [{ parameter: header, message }];
-  throw new TailraceError('forbidden', `${header} ${message}`, { errors, refusal: 'pin' });
+  throw new TailraceError('forbidden', `${header} ${message}`, { errors, rejectReason: 'pin' });
 }

@@ -43,7 +43,7 @@ function createFileRoutes<T>(kind: EditedKind<T>, { example, checked, show }: Sh
     bodyBytesMax: 512 * 1024, // a text of 64 KiB in JSON
     routes: [
       defineRoute(`GET /api/workbench/${nouns}/:name`, ['manage'], {
-        refuse: requireAuthor,
+        checkCaller: requireAuthor,
         summary: `The file of ${a} ${noun} as a text`,
         operation: { id: `get_${noun}_file`, tag: 'console' },
         answer: { 200: json('The present state.', ALERT_FILE) },
@@ -51,7 +51,7 @@ function createFileRoutes<T>(kind: EditedKind<T>, { example, checked, show }: Sh
         handle: (parts, { params }) => readDefinitionFile(kind, parts, params.name),
       }),
       defineRoute(`POST /api/workbench/${nouns}/check`, ['manage'], {
-        refuse: requireAuthor,
+        checkCaller: requireAuthor,
         summary: `The faults of the text of ${a} ${noun}`,
         operation: { id: `check_${noun}`, tag: 'console' },
         body: jsonBody(closed({ definition: Type.String() }), {
@@ -64,7 +64,7 @@ function createFileRoutes<T>(kind: EditedKind<T>, { example, checked, show }: Sh
         },
       }),
       defineRoute(`POST /api/workbench/${nouns}/save`, ['manage'], {
-        refuse: requireAuthor,
+        checkCaller: requireAuthor,
         summary: `Write the file of ${a} ${noun}, and serve it`,
         operation: {
           id: `save_${noun}`,

@@ -78,14 +78,14 @@ export const workbenchRoutes: RouteGroup = {
   bodyBytesMax: BODY_BYTES_MAX,
   routes: [
     defineRoute('GET /api/workbench', ['manage'], {
-      refuse: requireAuthor,
+      checkCaller: requireAuthor,
       summary: 'Completions for an editor of endpoints, and whether it may save',
       operation: { id: 'get_workbench', tag: 'console' },
       answer: { 200: json('The present state.', WORKBENCH) },
       handle: (parts) => describeWorkbench(parts),
     }),
     defineRoute('GET /api/workbench/endpoints/:name', ['manage'], {
-      refuse: requireAuthor,
+      checkCaller: requireAuthor,
       summary: 'The two files of an endpoint as texts',
       operation: { id: 'get_endpoint_files', tag: 'console' },
       answer: { 200: json('The present state.', ENDPOINT_FILES) },
@@ -93,7 +93,7 @@ export const workbenchRoutes: RouteGroup = {
       handle: (parts, request) => readFiles(parts, request.params.name),
     }),
     defineRoute('POST /api/workbench/run', ['manage'], {
-      refuse: requireAuthor,
+      checkCaller: requireAuthor,
       summary: 'Run a draft of an endpoint, within its limits and uncached',
       operation: { id: 'run_draft', tag: 'console' },
       body: jsonBody(CALL, { example: CALL_EXAMPLE }),
@@ -115,7 +115,7 @@ export const workbenchRoutes: RouteGroup = {
       },
     }),
     defineRoute('POST /api/workbench/check', ['manage'], {
-      refuse: requireAuthor,
+      checkCaller: requireAuthor,
       summary: 'The faults of a draft, its parameters and its columns',
       operation: { id: 'check_draft', tag: 'console' },
       body: jsonBody(closed(DRAFT), { example: EXAMPLE }),
@@ -132,7 +132,7 @@ export const workbenchRoutes: RouteGroup = {
       },
     }),
     defineRoute('POST /api/workbench/save', ['manage'], {
-      refuse: requireAuthor,
+      checkCaller: requireAuthor,
       summary: 'Write the two files of an endpoint, serve them, and run its tests',
       operation: {
         id: 'save_endpoint',
@@ -149,7 +149,7 @@ export const workbenchRoutes: RouteGroup = {
         save(request.body, getCaller(request), describeRun(request, reply)),
     }),
     defineRoute('POST /api/workbench/tests', ['manage'], {
-      refuse: requireAuthor,
+      checkCaller: requireAuthor,
       summary: 'Add the result of a run to the tests of an endpoint, and run them',
       operation: {
         id: 'add_test',

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { createShapeCheck } from '../../definitions/shape.ts';
 import { readOperatorFile } from '../../definitions/yaml-file.ts';
-import { formatFault, InputError, refuseFaults } from '../../errors.ts';
+import { formatFault, InputError, rejectFaults } from '../../errors.ts';
 import { wholeNumber } from '../../lib/schema.ts';
 
 /** What was stored. Bytes are UTF-8, of message, metadata and other members, before compression. */
@@ -106,7 +106,7 @@ export async function readQuotas(path: string): Promise<Quotas> {
   const file = await readOperatorFile(path, { setting: 'TAILRACE_QUOTAS_FILE' });
   if (Array.isArray(file)) throw new InputError(file.map(formatFault));
   if (file.value === null || file.value === undefined) return NO_QUOTAS;
-  refuseFaults(checkShape(file));
+  rejectFaults(checkShape(file));
   const { default: all = {}, projects = {}, keys = {} } = file.value as Static<typeof FILE>; // checkShape has found no fault
   const ofProjects = Object.entries(projects);
   return {

@@ -36,14 +36,14 @@ export type Usage = ReturnType<typeof createUsage>;
 interface UsageOptions {
   /** ms since the epoch. */
   readonly now: () => number;
-  readonly onRefused: () => void;
+  readonly onRejected: () => void;
 }
 
 // The rest is counted under no name: a sender that invents projects must not fill the memory.
 export const ENTRIES_MAX = 100_000;
 
 /** Counts what is stored and asked, and knows whose quota of the day is spent. */
-export function createUsage({ now, onRefused }: UsageOptions) {
+export function createUsage({ now, onRejected }: UsageOptions) {
   const day = createDayTotals(now);
   let pending = new Map<string, UsageEntry>();
 
@@ -66,25 +66,25 @@ export function createUsage({ now, onRefused }: UsageOptions) {
       count({ ...NO_TOTAL, atMs, project, key, source, events: sign * events, bytes: sign * bytes });
   }
 
-  function refuse(message: string): TailraceError {
-    onRefused();
+  function reject(message: string): TailraceError {
+    onRejected();
     const until = new Date(day.endMs()).toISOString();
     return new TailraceError('rate_limited', `${message}; more are accepted from ${until}`, {
       retryAfterSeconds: Math.max(1, Math.ceil((day.endMs() - now()) / 1000)),
     });
   }
 
-  function refuseIf(name: string, spent: string | undefined): void {
-    if (spent !== undefined) throw refuse(`${name} has spent its quota of ${spent} a day`);
+  function rejectIf(name: string, spent: string | undefined): void {
+    if (spent !== undefined) throw reject(`${name} has spent its quota of ${spent} a day`);
   }
 
   return {
     /** @throws TailraceError `rate_limited` with the time at which the day ends, if the key has spent its quota */
-    checkKey: (key: string) => refuseIf('the key', day.spentOfKey(key, 'events')),
+    checkKey: (key: string) => rejectIf('the key', day.spentOfKey(key, 'events')),
     /** The projects that have spent their quota; `undefined` if none has. */
     spentProjects: day.spentProjects,
     /** Returns the error for a request all of whose events belong to such projects. */
-    refuse: () => refuse('every event belongs to a project that has spent its quota of the day'),
+    reject: () => reject('every event belongs to a project that has spent its quota of the day'),
     /**
      * Counts events while `store` stores them, and no longer if it fails: requests at the same time cannot pass a quota
      * together.
@@ -103,8 +103,8 @@ export function createUsage({ now, onRefused }: UsageOptions) {
     },
     /** @throws TailraceError as `checkKey`, if the key or the project has spent its quota of queries or core time */
     checkQuery({ key, project }: Asker): void {
-      refuseIf('the key', day.spentOfKey(key, 'queries'));
-      refuseIf(nameProject(project), day.spentOfAsked(project));
+      rejectIf('the key', day.spentOfKey(key, 'queries'));
+      rejectIf(nameProject(project), day.spentOfAsked(project));
     },
     countQuery: (asker: Asker, coreMs: number) =>
       count({ ...NO_TOTAL, ...asker, atMs: now(), source: '', queries: 1, coreMs }),

@@ -14,7 +14,7 @@ import { DECODER_LIMITS } from '../../../src/ingest/decoder.ts';
 import { parseLabels } from '../../../src/ingest/protocols/loki-labels.ts';
 import { countMarks } from '../../../src/ingest/wire-events.ts';
 import { protobufField } from '../../protobuf-field.ts';
-import { distinct, nest, type Parser, refusing, split } from '../parser.ts';
+import { distinct, nest, type Parser, rejecting, split } from '../parser.ts';
 import { URL_CHARS_MAX } from './http.ts';
 
 // Of the workbench; those of other routes are smaller (http/routes/).
@@ -92,7 +92,7 @@ function checkedBodies(): [string, Parser][] {
       charsMax: path.startsWith('/api/workbench') ? JSON_CHARS_MAX : OTHER_CHARS_MAX,
       tokens: ['{"a":', '['],
       shapes: { members: MEMBERS, ...Object.fromEntries(shapes) },
-      parse: (text: string) => refusing(() => validate(parseJson(text))),
+      parse: (text: string) => rejecting(() => validate(parseJson(text))),
     };
     return [[`a body of ${route.method} ${path}`, parser]];
   });
@@ -181,7 +181,7 @@ export const BODY_PARSERS: Readonly<Record<string, Parser>> = {
     tokens: JSON_TOKENS,
     nests: JSON_NESTS,
     shapes: { members: MEMBERS, 'a long number': (chars) => `[${'9'.repeat(chars - 2)}]` },
-    parse: (text) => refusing(() => parseJson(text)),
+    parse: (text) => rejecting(() => parseJson(text)),
   },
   'parameters in a body': {
     charsMax: URL_CHARS_MAX,
@@ -191,7 +191,7 @@ export const BODY_PARSERS: Readonly<Record<string, Parser>> = {
       members: distinct((i) => `"a${i}":"${'x'.repeat(240)}",`, ['{', '"z":"1"}']),
       'one name again': distinct(() => '"a":"b",', ['{', '"a":"b"}']),
     },
-    parse: (text) => refusing(() => mergeParameters({ a: '1' }, parseJson(text), [])),
+    parse: (text) => rejecting(() => mergeParameters({ a: '1' }, parseJson(text), [])),
   },
   ...Object.fromEntries(checkedBodies()),
   ...Object.fromEntries(Object.entries(EVENT_PARSERS).map(([name, parser]) => [`events: ${name}`, parser])),
@@ -199,7 +199,7 @@ export const BODY_PARSERS: Readonly<Record<string, Parser>> = {
     charsMax: DECODER_LIMITS.inlineBytesMax,
     tokens: split('a="b",¦a¦=¦"¦\\"¦\\¦,¦ ¦{¦}¦`¦a=`b`,¦\\x41¦a:¦\n'),
     frame: ['{', 'a="b"}'],
-    parse: (text) => refusing(() => parseLabels(text)),
+    parse: (text) => rejecting(() => parseLabels(text)),
   },
   'a message of an agent': {
     charsMax: URL_CHARS_MAX,
@@ -211,6 +211,6 @@ export const BODY_PARSERS: Readonly<Record<string, Parser>> = {
       'many members': distinct((i) => `,"a${i}":1`, ['{"jsonrpc":"2.0","id":1,"method":"tools/list"', '}']),
       'a long method': (chars) => `{"jsonrpc":"2.0","id":1,"method":"${'a'.repeat(chars - 100)}"}`,
     },
-    parse: (text) => refusing(() => message(parseJson(text))),
+    parse: (text) => rejecting(() => message(parseJson(text))),
   },
 };

@@ -11,7 +11,7 @@ import { SEARCH } from '../../../src/search/search.ts';
 import { readKey } from '../../../src/serve/admit.ts';
 import { isKnown } from '../../../src/serve/describe.ts';
 import { chooseEncoding, chooseFormat, parseCacheControl, wantsTail } from '../../../src/serve/resolve.ts';
-import { distinct, type Parser, reader, refusing, split } from '../parser.ts';
+import { distinct, type Parser, reader, rejecting, split } from '../parser.ts';
 
 export const URL_CHARS_MAX = 262_144;
 
@@ -44,7 +44,7 @@ async function captureAccepts() {
 }
 
 const negotiate = (header: string) => (text: string) =>
-  refusing(() => {
+  rejecting(() => {
     const one = accepts({ [header]: text });
     const tail = wantsTail({ accepts: one, endpoint: SEARCH, parameters: {} });
     return [tail, chooseEncoding(one), chooseFormat(one, SEARCH)];
@@ -81,7 +81,7 @@ export const HTTP_PARSERS: Readonly<Record<string, Parser>> = {
       'critical members': (chars) =>
         `${encode(distinct((i) => `"a${i}",`, ['{"alg":"HS256","crit":[', '"a"]}'])(chars / 2))}.e30.a`,
     },
-    parse: (text) => refusing(() => tokens.read(text)),
+    parse: (text) => rejecting(() => tokens.read(text)),
   },
   cursor: {
     charsMax: URL_CHARS_MAX,
@@ -89,7 +89,7 @@ export const HTTP_PARSERS: Readonly<Record<string, Parser>> = {
     shapes: {
       'a nested position': (chars) => `${encode('['.repeat(Math.min(chars, 16_000) / 2))}.${'A'.repeat(22)}`,
     },
-    parse: (text) => refusing(() => cursors.read(paged, {}, { cursor: text })),
+    parse: (text) => rejecting(() => cursors.read(paged, {}, { cursor: text })),
   },
   'If-None-Match': reader(HEADERS_CHARS_MAX, '"a",¦,¦ ¦W/¦"¦*¦W/"b",', (text) =>
     isKnown({ 'if-none-match': text }, '"b"'),
@@ -99,7 +99,7 @@ export const HTTP_PARSERS: Readonly<Record<string, Parser>> = {
   'X-Forwarded-For': reader(
     LISTED_CHARS_MAX,
     '127.0.0.1,¦,¦ ¦::1,¦10.0.0.1 ,¦:¦1¦a¦::ffff:10.0.0.1,',
-    (text) => refusing(() => addressOf(forwarded('x-forwarded-for', text))),
+    (text) => rejecting(() => addressOf(forwarded('x-forwarded-for', text))),
   ),
   'X-Request-Id': reader(HEADERS_CHARS_MAX, 'a¦.¦-¦ ', (text) => createRequestId({ 'x-request-id': text })),
   Origin: reader(HEADERS_CHARS_MAX, 'https://¦a¦.¦,', (text) => cors?.(text)),

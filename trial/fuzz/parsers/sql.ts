@@ -11,7 +11,7 @@ import { findWithList, removeUnused } from '../../../src/sql/with-list.ts';
 import { engineMessage, toFault } from '../../../src/verify/engine-fault.ts';
 import { toAuthorText } from '../../../src/workbench/check.ts';
 import { PATTERN_TOKENS } from '../../pattern-tokens.ts';
-import { distinct, nest, type Parser, refusing, split } from '../parser.ts';
+import { distinct, nest, type Parser, rejecting, split } from '../parser.ts';
 
 /** The longest query.sql of a draft; a caller's SELECT has 16 KiB by default. */
 export const SQL_CHARS_MAX = 65_536;
@@ -35,7 +35,7 @@ function once(text: string): string {
 /** The same lexemes for each reader of SQL, which reads what has passed the bounds of its size. */
 function sql(parse: (text: string) => unknown, more: Partial<Parser> = {}): Parser {
   const common = { charsMax: SQL_CHARS_MAX, tokens: LEXEMES, nests: NESTS };
-  return { ...common, ...more, parse: (text) => refusing(() => parse(once(text))) };
+  return { ...common, ...more, parse: (text) => rejecting(() => parse(once(text))) };
 }
 
 const END = 'z AS (SELECT 1) SELECT 1';
@@ -99,7 +99,7 @@ export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
       'a deep tree': distinct((i) => `${' '.repeat(i % 1_000)}FUNCTION id: ${i}, function_name: a\n`),
     },
     parse: (text) =>
-      refusing(() => {
+      rejecting(() => {
         const lines = toLines(text);
         checkViews(parseQueryTree(lines), []);
         return parseSyntaxTree(lines);

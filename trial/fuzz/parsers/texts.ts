@@ -19,7 +19,7 @@ import { createMatcher, findPatternFault, PATTERN_BYTES_MAX } from '../../../src
 import { isPlainPattern } from '../../../src/sql/search-guard.ts';
 import { readDraft } from '../../../src/workbench/draft.ts';
 import { PATTERN_TOKENS } from '../../pattern-tokens.ts';
-import { distinct, nest, type Parser, reader, refusing, split } from '../parser.ts';
+import { distinct, nest, type Parser, reader, rejecting, split } from '../parser.ts';
 import { SQL_CHARS_MAX } from './sql.ts';
 
 const PARAMETER_CHARS_MAX = 65_536;
@@ -42,7 +42,7 @@ function typed(
 ): Parser {
   const rules = type.createRules({ type: 'string', description: '', ...declared }, () => {});
   if (rules === undefined) throw new Error('the declaration has a fault');
-  const parse = (text: string) => refusing(() => [rules.parse(text), rules.parseList?.(text.split('&'))]);
+  const parse = (text: string) => rejecting(() => [rules.parse(text), rules.parseList?.(text.split('&'))]);
   return { charsMax: PARAMETER_CHARS_MAX, tokens: split(tokens), parse };
 }
 
@@ -117,7 +117,7 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
     parseTimestamp(JSON.stringify(text)),
   ),
   'a measure of a search': reader(PARAMETER_CHARS_MAX, 'p95¦avg¦(¦)¦a.b¦ ¦"¦\\¦.¦\n', (text) =>
-    refusing(() => parseMeasure(text)),
+    rejecting(() => parseMeasure(text)),
   ),
   'words of a search by pattern': {
     charsMax: TURN_MAX * TEMPLATE_CHARS,
@@ -156,10 +156,10 @@ export const TEXT_PARSERS: Readonly<Record<string, Parser>> = {
     charsMax: SEARCH_CHARS_MAX,
     tokens: split('a¦ ¦"¦\\¦(¦)¦-¦not ¦or ¦ and ¦a:¦a:>¦*¦.¦":¦a.b:c ¦"a".¦\u00a0'),
     nests: nest('(…)¦not (…)¦-(…)¦(a or …)¦"…"'),
-    parse: (text) => refusing(() => parseSearch(text, CLAUSES_MAX)),
+    parse: (text) => rejecting(() => parseSearch(text, CLAUSES_MAX)),
   },
   'field of a search': reader(SEARCH_CHARS_MAX, 'a¦.¦"¦\\¦a.¦"a".¦:¦""', (text) =>
-    refusing(() => parseField(text, 'field')),
+    rejecting(() => parseField(text, 'field')),
   ),
   'definition of a draft': {
     charsMax: SQL_CHARS_MAX,
