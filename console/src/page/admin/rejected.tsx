@@ -48,7 +48,7 @@ export function RejectedRequests() {
       ),
     },
     { name: 'Times', numeric: true, cell: ({ count }) => formatCount(count) },
-    lastColumn(Date.now()),
+    LAST,
   ];
   return (
     <SinceStart
@@ -78,7 +78,7 @@ export function RejectedEvents() {
     { name: 'Source', cell: ({ source }) => source || 'none' },
     keyColumn(names),
     { name: 'Events', numeric: true, cell: ({ count }) => formatCount(count) },
-    lastColumn(Date.now()),
+    LAST,
   ];
   return (
     <SinceStart
@@ -98,9 +98,10 @@ function keyColumn(names: ReadonlyMap<string, string>): TableColumn<{ readonly k
   };
 }
 
-function lastColumn(nowMs: number): TableColumn<{ readonly last_at: string }> {
-  return { name: 'Last', cell: ({ last_at: at }) => <Ago iso={at} nowMs={nowMs} /> };
-}
+const LAST: TableColumn<{ readonly last_at: string }> = {
+  name: 'Last',
+  cell: ({ last_at: at }) => <Ago iso={at} />,
+};
 
 function Last({ event: { last, reason } }: { readonly event: RejectedEvent }) {
   if (last === null) return <p className="small muted">This key may not see the events.</p>;
@@ -130,15 +131,14 @@ interface SinceStartProps<T> {
 /** A table of what this process keeps in memory. */
 function SinceStart<T>({ title, columns, keyOf, value, error, nothing }: SinceStartProps<T>) {
   const { result, since = '' } = value ?? {};
-  const nowMs = Date.now();
   return (
     <RowTable
       {...{ title, columns, keyOf, error }}
       rows={result}
-      empty={[`Nothing since the start, ${formatAgo(Date.parse(since), nowMs)}`, nothing]}
+      empty={[`Nothing since the start, ${formatAgo(Date.parse(since), Date.now())}`, nothing]}
       below={
         <p className="admin-below small muted">
-          Kept in memory by this process since it started, <Ago iso={since} nowMs={nowMs} />.
+          Kept in memory by this process since it started, <Ago iso={since} />.
         </p>
       }
     />

@@ -80,7 +80,6 @@ interface HeadProps extends Pick<KnownProps, 'alert' | 'path'> {
 function Head({ alert, lines, path }: HeadProps) {
   const { self } = useClient();
   const [isTesting, setTesting] = useState(false);
-  const nowMs = Date.now();
   const { name, description, severity, endpoint, every_seconds: every, to } = alert;
   return (
     <div className="page-head">
@@ -97,8 +96,8 @@ function Head({ alert, lines, path }: HeadProps) {
           When: describeCondition(alert),
           Of: <Link href={endpointPath(alert)}>{endpoint}</Link>,
           Every: formatSeconds(every),
-          Next: <Ago iso={alert.next_evaluation} nowMs={nowMs} />,
-          Last: alert.last_evaluation === null ? 'never' : <Ago iso={alert.last_evaluation} nowMs={nowMs} />,
+          Next: <Ago iso={alert.next_evaluation} />,
+          Last: alert.last_evaluation === null ? 'never' : <Ago iso={alert.last_evaluation} />,
           Calls: to.join(', '),
           ...(lines !== undefined && { Lines: <Link href={lines}>Explore them</Link> }),
           ...(mayUseWorkbench(self) && {
@@ -116,7 +115,6 @@ function Head({ alert, lines, path }: HeadProps) {
 }
 
 function Instances({ alert: { instances } }: Pick<KnownProps, 'alert'>) {
-  const nowMs = Date.now();
   if (instances.length === 0) return null;
   return (
     <RowTable
@@ -130,7 +128,7 @@ function Instances({ alert: { instances } }: Pick<KnownProps, 'alert'>) {
           name: 'State',
           cell: ({ state }) => <Tag tone={state === 'firing' ? 'bad' : 'warn'}>{state}</Tag>,
         },
-        { name: 'Since', cell: ({ since }) => <Ago iso={since} nowMs={nowMs} /> },
+        { name: 'Since', cell: ({ since }) => <Ago iso={since} /> },
         {
           name: 'Values',
           className: 'alert-instances',

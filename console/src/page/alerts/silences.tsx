@@ -30,7 +30,6 @@ export function Silences({ alert, path, mayManage }: SilencesProps) {
     mutationFn: (id: string) => client.callRaw(`${path}/silences/${id}`, { method: 'DELETE' }),
     onSettled: refresh,
   });
-  const nowMs = Date.now();
   return (
     <>
       {error !== null && <ErrorNote error={error} />}
@@ -46,7 +45,7 @@ export function Silences({ alert, path, mayManage }: SilencesProps) {
         ]}
         columns={[
           { name: 'Why', cell: ({ comment }) => comment },
-          { name: 'Ends', cell: ({ until }) => <Ago iso={until} nowMs={nowMs} /> },
+          { name: 'Ends', cell: ({ until }) => <Ago iso={until} /> },
           { name: 'By', cell: ({ by }) => by },
           {
             name: 'Instances',

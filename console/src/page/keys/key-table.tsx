@@ -31,7 +31,6 @@ interface KeyTableProps {
 /** The keys that the signed-in key may see, their rights, and their actions, newest first. */
 export function KeyTable({ keys, states, onStates, onMake, onRotate, onRevoke }: KeyTableProps) {
   const ownId = useClient().self.id;
-  const nowMs = Date.now();
   const actions = (
     <div className="row">
       <Segmented label="Listed" options={STATES} selected={states} onSelect={onStates} />
@@ -42,7 +41,7 @@ export function KeyTable({ keys, states, onStates, onMake, onRotate, onRevoke }:
   );
   const columns: readonly TableColumn<KeyView>[] = [
     { name: 'Key', cell: (key) => <Name record={key} isOwn={key.id === ownId} /> },
-    { name: 'State', cell: (key) => <State record={key} nowMs={nowMs} /> },
+    { name: 'State', cell: (key) => <State record={key} /> },
     {
       name: 'May',
       cell: ({ scopes }) => (
@@ -54,12 +53,12 @@ export function KeyTable({ keys, states, onStates, onMake, onRotate, onRevoke }:
       ),
     },
     { name: 'Limits', className: 'key-limits', cell: (key) => <Limits record={key} /> },
-    { name: 'Last used', cell: (key) => <Times record={key} nowMs={nowMs} /> },
+    { name: 'Last used', cell: (key) => <Times record={key} /> },
     {
       name: 'Change',
       className: 'key-change',
       cell: (key) =>
-        stateOf(key, nowMs).isOver ? (
+        stateOf(key).isOver ? (
           <span className="muted">–</span>
         ) : (
           <span className="key-buttons">
@@ -101,32 +100,27 @@ function Name({ record, isOwn }: { readonly record: KeyView; readonly isOwn: boo
   );
 }
 
-interface TimesProps {
-  readonly record: KeyView;
-  readonly nowMs: number;
-}
-
-function State({ record, nowMs }: TimesProps) {
-  const state = stateOf(record, nowMs);
+function State({ record }: { readonly record: KeyView }) {
+  const state = stateOf(record);
   return (
     <div className="key-facts">
       <Tag tone={state.tone}>{state.label}</Tag>
       {!state.isOver && record.expires_at !== null && (
         <span className="small muted">
-          ends <Ago iso={record.expires_at} nowMs={nowMs} />
+          ends <Ago iso={record.expires_at} />
         </span>
       )}
     </div>
   );
 }
 
-function Times({ record, nowMs }: TimesProps) {
+function Times({ record }: { readonly record: KeyView }) {
   return (
     <div className="key-facts">
-      {record.last_used_at === null ? 'never' : <Ago iso={record.last_used_at} nowMs={nowMs} />}
+      {record.last_used_at === null ? 'never' : <Ago iso={record.last_used_at} />}
       {record.created_at !== null && (
         <span className="small muted">
-          made <Ago iso={record.created_at} nowMs={nowMs} />
+          made <Ago iso={record.created_at} />
         </span>
       )}
     </div>
@@ -161,10 +155,10 @@ interface KeyState {
 const SOON_MS = 7 * 86_400_000;
 
 /** Whether a key is valid, and for how long. */
-function stateOf(record: KeyView, nowMs: number): KeyState {
+function stateOf(record: KeyView): KeyState {
   if (record.revoked_at !== null) return { label: 'revoked', tone: 'bad', isOver: true };
   const leftMs =
-    record.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(record.expires_at) - nowMs;
+    record.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(record.expires_at) - Date.now();
   if (leftMs <= 0) return { label: 'expired', tone: 'bad', isOver: true };
   if (record.successor !== null) return { label: 'rotated', tone: 'warn', isOver: false };
   if (leftMs < SOON_MS) return { label: 'expires soon', tone: 'warn', isOver: false };

@@ -69,7 +69,7 @@ function FiringAlerts() {
         { name: 'Alert', cell: ({ name }) => <Link href={`/alerts/${name}`}>{name}</Link> },
         { name: 'Severity', cell: ({ severity }) => severity },
         { name: 'Instances', numeric: true, cell: ({ instances }) => instances.length },
-        { name: 'Since', cell: ({ since }) => since !== null && <Ago iso={since} nowMs={Date.now()} /> },
+        { name: 'Since', cell: ({ since }) => <Ago iso={since} /> },
       ]}
     />
   );

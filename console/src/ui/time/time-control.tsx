@@ -71,9 +71,17 @@ export function TimeField({ name, initial = '', picks, clear, ...about }: TimeFi
   );
 }
 
+interface AgoProps {
+  /** null: there is none. */
+  readonly iso: string | null;
+  /** By the clock of the service; by default that of this machine. */
+  readonly nowMs?: number;
+}
+
 /** How long ago an instant is; the title has the instant itself. */
-export function Ago({ iso, nowMs }: { readonly iso: string; readonly nowMs: number }) {
+export function Ago({ iso, nowMs = Date.now() }: AgoProps) {
   const zone = useZone();
+  if (iso === null) return '–';
   const ms = Date.parse(iso);
   return (
     <time dateTime={iso} title={`${formatTime(ms, zone)} ${zoneName(zone)}`}>
