@@ -1,8 +1,6 @@
 import { type ComponentProps, type ReactNode, useEffect, useId, useRef } from 'react';
 import type { ApiError } from '../api/client.ts';
-import { Button } from './button.tsx';
 import './form.css';
-import { ErrorNote } from './note.tsx';
 
 interface FormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
   readonly onSubmit: (data: FormData) => void;
@@ -28,32 +26,6 @@ export function Form({ onSubmit, error, ...props }: FormProps) {
         onSubmit(new FormData(event.currentTarget));
       }}
     />
-  );
-}
-
-interface FormActionsProps {
-  /** The label of the submit button, idle and while it is running. */
-  readonly submit: string;
-  readonly submitting: string;
-  readonly busy: boolean;
-  readonly error?: ApiError | null | undefined;
-  readonly look?: 'primary' | 'danger';
-  readonly onCancel: () => void;
-}
-
-/** The end of a form in a dialog. Its first button, which changes nothing, has the focus if no field takes it. */
-export function FormActions(props: FormActionsProps) {
-  const { submit, submitting, busy, error, look = 'primary', onCancel } = props;
-  return (
-    <>
-      {error != null && <ErrorNote error={error} />}
-      <div className="dialog-actions">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" look={look} disabled={busy}>
-          {busy ? submitting : submit}
-        </Button>
-      </div>
-    </>
   );
 }
 

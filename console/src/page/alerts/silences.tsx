@@ -4,9 +4,9 @@ import type { AlertDetailView, SilenceView } from '../../../../src/management/al
 import { useClient } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
-import { Form, FormActions, faultOf, Group, TextField } from '../../ui/form.tsx';
+import { faultOf, Group, TextField } from '../../ui/form.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
-import { Dialog } from '../../ui/overlay/dialog.tsx';
+import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { RowTable } from '../../ui/table/panel-table.tsx';
 import { Ago, TimeField } from '../../ui/time/time-control.tsx';
 import { Pairs } from './alert-state.tsx';
@@ -98,7 +98,7 @@ const AHEAD = [
 function SilenceForm({ alert, path, onClose, onMade }: SilenceFormProps) {
   const client = useClient();
   const [inAnHour] = useState(() => `${new Date(Date.now() + HOUR_MS).toISOString().slice(0, 19)}Z`);
-  const { mutate, isPending, error } = useMutation({
+  const sending = useMutation({
     mutationFn: (data: FormData) => {
       const text = (name: string) => String(data.get(name) ?? '');
       const labels = alert.per.map((name) => [name, text(LABEL + name)]).filter(([, value]) => value !== '');
@@ -110,40 +110,36 @@ function SilenceForm({ alert, path, onClose, onMade }: SilenceFormProps) {
     },
     onSuccess: onMade,
   });
-  const fault = (member: string) => faultOf(error, member);
+  const fault = (member: string) => faultOf(sending.error, member);
   return (
-    <Dialog title={`Silence ${alert.name}`} onClose={onClose}>
-      <Form className="stack" error={error} onSubmit={mutate}>
-        <TimeField
-          label="Until"
-          name="until"
-          help="At most 90 days ahead."
-          fault={fault('until')}
-          initial={inAnHour}
-          picks={AHEAD}
-          clear="clear"
-        />
-        <TextField label="Why" name="comment" fault={fault('comment')} />
-        {alert.per.length > 0 && (
-          <Group legend="Only instances with" help="Empty: all of them." fault={fault('labels')}>
-            {alert.per.map((name) => (
-              <TextField
-                key={name}
-                label={name}
-                name={LABEL + name}
-                suggestions={alert.instances.flatMap((one) => one.labels[name] ?? [])}
-              />
-            ))}
-          </Group>
-        )}
-        <FormActions
-          submit="Silence it"
-          submitting="Silencing…"
-          {...{ busy: isPending, error }}
-          onCancel={onClose}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={`Silence ${alert.name}`}
+      submit={['Silence it', 'Silencing…']}
+      {...{ sending, onClose }}
+    >
+      <TimeField
+        label="Until"
+        name="until"
+        help="At most 90 days ahead."
+        fault={fault('until')}
+        initial={inAnHour}
+        picks={AHEAD}
+        clear="clear"
+      />
+      <TextField label="Why" name="comment" fault={fault('comment')} />
+      {alert.per.length > 0 && (
+        <Group legend="Only instances with" help="Empty: all of them." fault={fault('labels')}>
+          {alert.per.map((name) => (
+            <TextField
+              key={name}
+              label={name}
+              name={LABEL + name}
+              suggestions={alert.instances.flatMap((one) => one.labels[name] ?? [])}
+            />
+          ))}
+        </Group>
+      )}
+    </FormDialog>
   );
 }
 

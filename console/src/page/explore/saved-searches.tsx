@@ -132,7 +132,7 @@ interface SaveForTeamProps {
 /** Writes the present search into a file of the service. */
 function SaveForTeam({ name, address, onSaved }: SaveForTeamProps) {
   const refusal = useRead(queries.workbench).value?.searches.refusal;
-  const { save, busy, error } = useSaveFile('searches');
+  const { mutate, isPending, error } = useSaveFile('searches');
   const file = { name: slugOf(name), definition: formatTeamSearch(name, address) };
   return (
     <div className="saved-team">
@@ -145,13 +145,13 @@ function SaveForTeam({ name, address, onSaved }: SaveForTeamProps) {
         )
       ) : (
         <Button
-          disabled={name === '' || busy || refusal === undefined}
-          onClick={() => save({ ...file, version: null }, (saved) => onSaved(saved.name))}
+          disabled={name === '' || isPending || refusal === undefined}
+          onClick={() => mutate({ ...file, version: null }, { onSuccess: (saved) => onSaved(saved.name) })}
         >
-          {busy ? 'Saving…' : 'Save for the team'}
+          {isPending ? 'Saving…' : 'Save for the team'}
         </Button>
       )}
-      {error !== undefined && <ErrorNote error={error} />}
+      {error !== null && <ErrorNote error={error} />}
     </div>
   );
 }

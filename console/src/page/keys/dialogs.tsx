@@ -2,8 +2,8 @@ import { useMutation } from '@tanstack/react-query';
 import type { CreatedKeyView, KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
-import { ChoiceField, Form, FormActions, faultOf } from '../../ui/form.tsx';
-import { Dialog } from '../../ui/overlay/dialog.tsx';
+import { ChoiceField, faultOf } from '../../ui/form.tsx';
+import { FormDialog } from '../../ui/overlay/dialog.tsx';
 
 /** Moves the focus to an element when it is shown: the button that caused it may be gone. */
 export function focus(element: HTMLElement | null): void {
@@ -50,12 +50,17 @@ interface RevokeDialogProps {
 /** Asks before a key is revoked, which cannot be undone. */
 export function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) {
   const client = useClient();
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => client.callRaw(`/api/keys/${record.id}`, { method: 'DELETE' }),
+  const sending = useMutation({
+    mutationFn: (_: FormData) => client.callRaw(`/api/keys/${record.id}`, { method: 'DELETE' }),
     onSuccess: onRevoked,
   });
   return (
-    <Dialog title={`Revoke ${record.name}?`} onClose={onClose}>
+    <FormDialog
+      title={`Revoke ${record.name}?`}
+      submit={['Revoke the key', 'Revoking…']}
+      look="danger"
+      {...{ sending, onClose }}
+    >
       <p>
         Requests with <code>tr_{record.id}_…</code> and its tokens are rejected from now on. This cannot be
         undone.
@@ -68,16 +73,7 @@ export function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) 
           Its successor <code>tr_{record.successor}_…</code> stays valid.
         </p>
       )}
-      <Form className="stack" onSubmit={() => mutate()}>
-        <FormActions
-          submit="Revoke the key"
-          submitting="Revoking…"
-          look="danger"
-          {...{ busy: isPending, error }}
-          onCancel={onClose}
-        />
-      </Form>
-    </Dialog>
+    </FormDialog>
   );
 }
 
@@ -99,7 +95,7 @@ const OVERLAP = '604800';
 /** Creates a successor with the same rights; the old key stays valid for a while. */
 export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
   const client = useClient();
-  const { mutate, isPending, error } = useMutation({
+  const sending = useMutation({
     mutationFn: (data: FormData) =>
       client.call<CreatedKeyView>(`/api/keys/${record.id}/rotate`, ['key', 'id'], {
         method: 'POST',
@@ -108,24 +104,20 @@ export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
     onSuccess: onMade,
   });
   return (
-    <Dialog title={`Rotate ${record.name}`} onClose={onClose}>
+    <FormDialog
+      title={`Rotate ${record.name}`}
+      submit={['Create the new key', 'Rotating…']}
+      {...{ sending, onClose }}
+    >
       <p>Creates a new key with the same rights. Give it to the caller before the old one ends.</p>
-      <Form className="key-form stack is-loose" error={error} onSubmit={mutate}>
-        <ChoiceField
-          label="The old key stays valid for"
-          help={record.expires_at !== null && 'At most until its expiry, which is also that of the new key.'}
-          fault={faultOf(error, 'overlap_seconds')}
-          name="overlap"
-          defaultValue={OVERLAP}
-          options={OVERLAPS}
-        />
-        <FormActions
-          submit="Create the new key"
-          submitting="Rotating…"
-          {...{ busy: isPending, error }}
-          onCancel={onClose}
-        />
-      </Form>
-    </Dialog>
+      <ChoiceField
+        label="The old key stays valid for"
+        help={record.expires_at !== null && 'At most until its expiry, which is also that of the new key.'}
+        fault={faultOf(sending.error, 'overlap_seconds')}
+        name="overlap"
+        defaultValue={OVERLAP}
+        options={OVERLAPS}
+      />
+    </FormDialog>
   );
 }

@@ -2,8 +2,8 @@ import { useMutation } from '@tanstack/react-query';
 import type { CreatedKeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries, sourcesOf, useRead } from '../../api/queries.ts';
-import { Form, FormActions, faultOf, TextField } from '../../ui/form.tsx';
-import { Dialog } from '../../ui/overlay/dialog.tsx';
+import { faultOf, TextField } from '../../ui/form.tsx';
+import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { TimeField } from '../../ui/time/time-control.tsx';
 import { ListChoice, PinFields, RateFields, ScopeChoice } from './key-fields.tsx';
 
@@ -25,66 +25,64 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
   const { self } = client;
   const endpoints = useRead(queries.endpoints).value?.result ?? [];
   const sources = sourcesOf(useRead(queries.sources).value ?? []);
-  const { mutate, isPending, error } = useMutation({
+  const sending = useMutation({
     mutationFn: (data: FormData) =>
       client.call<CreatedKeyView>('/api/keys', ['key', 'id'], { method: 'POST', body: toBody(data) }),
     onSuccess: onMade,
   });
-  const fault = (member: string) => faultOf(error, member);
+  const fault = (member: string) => faultOf(sending.error, member);
   return (
-    <Dialog title="Create a key" wide onClose={onClose}>
-      <Form className="key-form stack is-loose" error={error} onSubmit={mutate}>
-        <div className="key-form-pair">
-          <TextField
-            label="Name"
-            name="name"
-            help="Program or person that will use the key."
-            fault={fault('name')}
-          />
-          <TextField
-            label="Description"
-            name="description"
-            help="Optional note."
-            fault={fault('description')}
-          />
-        </div>
-        <ScopeChoice self={self} fault={fault('scopes')} />
-        <div className="key-form-pair">
-          <ListChoice
-            name="endpoints"
-            legend="Endpoints that it may read"
-            items={endpoints}
-            own={self.endpoints}
-            fault={fault('endpoints')}
-          />
-          <ListChoice
-            name="sources"
-            legend="Sources that it may send to"
-            items={sources}
-            own={self.sources}
-            fault={fault('sources')}
-          />
-        </div>
-        <PinFields own={self.pins} endpoints={endpoints} fault={fault('pins')} />
-        <div className="key-form-pair">
-          <TimeField
-            label="Expires"
-            name="expires"
-            help="Empty: never."
-            fault={fault('expires_at')}
-            picks={AHEAD}
-            clear="never"
-          />
-          <RateFields fault={fault('rate')} />
-        </div>
-        <FormActions
-          submit="Create the key"
-          submitting="Creating…"
-          {...{ busy: isPending, error }}
-          onCancel={onClose}
+    <FormDialog
+      className="key-form is-loose"
+      title="Create a key"
+      wide
+      submit={['Create the key', 'Creating…']}
+      {...{ sending, onClose }}
+    >
+      <div className="key-form-pair">
+        <TextField
+          label="Name"
+          name="name"
+          help="Program or person that will use the key."
+          fault={fault('name')}
         />
-      </Form>
-    </Dialog>
+        <TextField
+          label="Description"
+          name="description"
+          help="Optional note."
+          fault={fault('description')}
+        />
+      </div>
+      <ScopeChoice self={self} fault={fault('scopes')} />
+      <div className="key-form-pair">
+        <ListChoice
+          name="endpoints"
+          legend="Endpoints that it may read"
+          items={endpoints}
+          own={self.endpoints}
+          fault={fault('endpoints')}
+        />
+        <ListChoice
+          name="sources"
+          legend="Sources that it may send to"
+          items={sources}
+          own={self.sources}
+          fault={fault('sources')}
+        />
+      </div>
+      <PinFields own={self.pins} endpoints={endpoints} fault={fault('pins')} />
+      <div className="key-form-pair">
+        <TimeField
+          label="Expires"
+          name="expires"
+          help="Empty: never."
+          fault={fault('expires_at')}
+          picks={AHEAD}
+          clear="never"
+        />
+        <RateFields fault={fault('rate')} />
+      </div>
+    </FormDialog>
   );
 }
 

@@ -7,7 +7,7 @@ import { readOutline } from './definition.ts';
 import { Panes } from './panes.tsx';
 import { SaveNotes } from './save-notes.tsx';
 import { type Check, useCheck } from './use-check.ts';
-import { filesPath, useSaveFile } from './use-save-file.ts';
+import { filesPath, type Saved, useSaveFile } from './use-save-file.ts';
 import { type Base, type StoredFiles, toBase, useWork } from './work.ts';
 
 /** The response to a check: faults, and what else its kind has. */
@@ -70,10 +70,11 @@ function FileBench(props: FileBenchProps) {
   const saving = useSaveFile(kind, saveBefore);
   const save = () => {
     const sent = { name: name || readOutline(definition).name, definition, version: base.version };
-    saving.save(sent, (saved) => {
+    const onSuccess = (saved: Saved) => {
       work.settle(toBase({ definition, version: saved.version }), texts);
       onSaved?.(saved.name);
-    });
+    };
+    saving.mutate(sent, { onSuccess });
   };
   const isUnsaved = isChanged || base.version === null;
   const label = name === '' ? 'New file' : `File of ${name}`;
@@ -84,8 +85,8 @@ function FileBench(props: FileBenchProps) {
         {actions}
         {refusal === null && (
           <div className="bench-save">
-            <Button disabled={!isUnsaved || saving.busy} onClick={save}>
-              {saving.busy
+            <Button disabled={!isUnsaved || saving.isPending} onClick={save}>
+              {saving.isPending
                 ? 'Saving…'
                 : saveBefore === undefined
                   ? 'Save'
@@ -97,7 +98,7 @@ function FileBench(props: FileBenchProps) {
       <SaveNotes
         {...{ kind, name, opened, work, saving, refusal, error }}
         saved={
-          saving.saved !== undefined &&
+          saving.data !== undefined &&
           !isChanged && <div className="note is-info">Saved, and served from now on.</div>
         }
       />

@@ -1,13 +1,22 @@
-import { type ReactNode, Suspense, useMemo, useState } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import { Suspense, useMemo, useState } from 'react';
+import type { SavedTest } from '../../../../src/management/workbench-view.ts';
+import { formatJson } from '../../api/answer.ts';
+import { useClient } from '../../api/client.ts';
 import { latestOf, type Run } from '../../api/queries.ts';
 import { formatBytes, formatMs, formatRows } from '../../format/number.ts';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
+import { Button } from '../../ui/button.tsx';
 import type { View } from '../../ui/chart/drawings.tsx';
 import { toDrawable } from '../../ui/chart/guess.ts';
+import { TextField } from '../../ui/form.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
+import { CloseAction, Dialog, FormDialog } from '../../ui/overlay/dialog.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { RunPanel } from '../endpoint/run-panel.tsx';
-import type { Answered } from './use-check.ts';
+import { TestOutcome } from './save-notes.tsx';
+import type { Answered, Question } from './use-check.ts';
+import type { Texts } from './work.ts';
 
 // Charts, tables and colours of code are loaded with the first result.
 const Views = lazyPart(async () => (await import('../../ui/chart/drawings.tsx')).AnswerViews);
@@ -16,12 +25,20 @@ interface ResultProps {
   readonly answer: Run<Answered>;
   /** Descriptions of columns by name, which say the unit of a chart. */
   readonly descriptions: ReadonlyMap<string, string>;
-  /** What can be done with the rows. */
-  readonly actions: ReactNode;
+  /** What the rows can be kept as a test of; undefined: they cannot. */
+  readonly tested: Tested | undefined;
+}
+
+interface Tested {
+  /** The endpoint. */
+  readonly name: string;
+  /** Its files as they are saved. */
+  readonly base: Texts;
+  readonly asked: Question;
 }
 
 /** The rows of the last run. */
-export function Result({ answer, descriptions, actions }: ResultProps) {
+export function Result({ answer, descriptions, tested }: ResultProps) {
   const [view, setView] = useState<View>();
   const value = latestOf(answer);
   const drawn = useMemo(() => {
@@ -47,7 +64,9 @@ export function Result({ answer, descriptions, actions }: ResultProps) {
         `${formatMs(one.engine_ms)} in the engine`,
         `${formatMs(one.ms)} in all`,
       ]}
-      actions={actions}
+      actions={
+        tested !== undefined && answer.state === 'done' && <TestButton {...tested} answer={answer.value} />
+      }
       idle={<p className="muted">Press Run.</p>}
       failed={(error) =>
         error.code === 'invalid_definition' ? (
@@ -66,4 +85,83 @@ export function Result({ answer, descriptions, actions }: ResultProps) {
       }
     </RunPanel>
   );
+}
+
+interface TestProps extends Tested {
+  readonly answer: Answered;
+}
+
+/** Keeps a result as a test of its endpoint. */
+function TestButton(props: TestProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>{KEEP}</Button>
+      {isOpen && <TestDialog {...props} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+const KEEP = 'Keep as a test';
+const ROWS_MAX = 20;
+
+/** The question what a test of a result says. */
+function TestDialog({ name, base, asked, answer, onClose }: TestProps & { readonly onClose: () => void }) {
+  const client = useClient();
+  const [title, setTitle] = useState('');
+  const sending = useMutation({
+    mutationFn: (_: FormData) =>
+      client.call<SavedTest>('/api/workbench/tests', ['file', 'tests'], {
+        method: 'POST',
+        body: {
+          name,
+          title: title.trim(),
+          now: answer.now,
+          values: asked.values,
+          rows: formatJson(answer.result, 0),
+        },
+      }),
+  });
+  const { data: saved } = sending;
+  const refusal = findRefusal({ base, asked, answer });
+  if (saved !== undefined || refusal !== undefined)
+    return (
+      <Dialog title={KEEP} onClose={onClose} wide={saved !== undefined}>
+        {saved === undefined ? (
+          <p>{refusal}</p>
+        ) : (
+          <>
+            <TestOutcome tests={saved.tests}>
+              Written into <code>{saved.file}</code>.
+            </TestOutcome>
+            <p className="muted">
+              Tests run on the events of their file, not on those that are stored: write the events that these
+              rows come from into it.
+            </p>
+          </>
+        )}
+        <CloseAction onClose={onClose} />
+      </Dialog>
+    );
+  const send = { ...sending, mutate: (data: FormData) => title.trim() !== '' && sending.mutate(data) };
+  return (
+    <FormDialog title={KEEP} submit={['Add the test', 'Adding…']} sending={send} onClose={onClose}>
+      <TextField
+        label="What it shows"
+        help="A sentence, such as: counts status 500 and above in the last hour"
+        maxLength={200}
+        value={title}
+        onChange={setTitle}
+      />
+    </FormDialog>
+  );
+}
+
+function findRefusal({ base, asked, answer }: Omit<TestProps, 'name'>) {
+  const count = answer.result.length;
+  if (base.sql !== asked.sql || base.definition !== asked.definition)
+    return 'The result is not that of the saved files. Save, then run them again.';
+  if (count > ROWS_MAX)
+    return `The result has ${count} rows, a test at most ${ROWS_MAX}. Run the query for less, such as a shorter range.`;
+  return undefined;
 }

@@ -13,7 +13,7 @@ interface SaveNotesProps {
   readonly name: string;
   readonly opened: Base;
   readonly work: Work;
-  readonly saving: Pick<Saving, 'error' | 'reset'>;
+  readonly saving: Pick<Saving, 'reset'> & { readonly error: ApiError | null };
   /** Why the service may not write files; null: it may. */
   readonly refusal: string | null;
   /** What is said of the last save; undefined: none, or there are changes since. */

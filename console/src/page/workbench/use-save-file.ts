@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { SavedEndpoint } from '../../../../src/management/workbench-view.ts';
-import { type ApiError, useClient } from '../../api/client.ts';
+import { useClient } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 
 /** Definitions that the workbench saves: the part of their paths in the API. */
@@ -27,28 +27,19 @@ interface SentFile {
 }
 
 /** `tests`: those of an endpoint, which ran. */
-type Saved = Pick<SavedEndpoint, 'name' | 'version'> & Partial<Pick<SavedEndpoint, 'tests'>>;
+export type Saved = Pick<SavedEndpoint, 'name' | 'version'> & Partial<Pick<SavedEndpoint, 'tests'>>;
 
-export interface Saving {
-  /** @param onSaved is not called if the part of the page has gone meanwhile */
-  readonly save: (sent: SentFile, onSaved: (saved: Saved) => void) => void;
-  readonly busy: boolean;
-  readonly error: ApiError | undefined;
-  readonly saved: Saved | undefined;
-  readonly reset: () => void;
-}
+export type Saving = ReturnType<typeof useSaveFile>;
 
 /** Saves the file of a definition, or the files of an endpoint. @param before saves what it needs */
-export function useSaveFile(kind: DefinitionKind, before?: () => Promise<void>): Saving {
+export function useSaveFile(kind: DefinitionKind, before?: () => Promise<void>) {
   const client = useClient();
   const cache = useQueryClient();
-  const { mutate, isPending, error, data, reset } = useMutation({
+  return useMutation({
     async mutationFn(body: SentFile) {
       await before?.();
-      return await client.call<Saved>(actionPath(kind, 'save'), ['name', 'version'], {
-        method: 'POST',
-        body,
-      });
+      const path = actionPath(kind, 'save');
+      return await client.call<Saved>(path, ['name', 'version'], { method: 'POST', body });
     },
     onSuccess() {
       // The lists of the navigation and the other pages have it at once.
@@ -56,6 +47,4 @@ export function useSaveFile(kind: DefinitionKind, before?: () => Promise<void>):
       void cache.invalidateQueries({ queryKey: queries.workbench.queryKey });
     },
   });
-  const save: Saving['save'] = (sent, onSaved) => mutate(sent, { onSuccess: onSaved });
-  return { save, busy: isPending, error: error ?? undefined, saved: data, reset };
 }
