@@ -17,6 +17,7 @@ import { RowTable } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 import { lineLinks } from '../endpoint/lines.ts';
+import { alertFilePath } from '../workbench/path.ts';
 import './alerts.css';
 import { AlertState, describeCondition, KINDS, Pairs } from './alert-state.tsx';
 import { alertLinesPath, endpointPath, searchOf, toChart, valuesOf } from './chart.ts';
@@ -101,9 +102,7 @@ function Head({ alert, lines, path }: HeadProps) {
           Calls: to.join(', '),
           ...(lines !== undefined && { Lines: <Link href={lines}>Explore them</Link> }),
           ...(mayUseWorkbench(self) && {
-            File: (
-              <Link href={`/workbench/alert?${new URLSearchParams({ name })}`}>Open in the workbench</Link>
-            ),
+            File: <Link href={alertFilePath(name)}>Open in the workbench</Link>,
           }),
         }}
       />

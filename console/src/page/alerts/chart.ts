@@ -1,6 +1,7 @@
 import type { AlertDetailView, AlertView } from '../../../../src/management/alert-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatShort } from '../../format/number.ts';
+import { withQuery } from '../../format/path.ts';
 import type { Chart, ChartSeries } from '../../ui/chart/chart.ts';
 import { linesPath } from '../endpoint/lines.ts';
 
@@ -101,7 +102,5 @@ export function alertLinesPath(alert: Asked, endpoint: EndpointView, nowMs: numb
 
 /** The path of the endpoint's page with the alert's parameters. */
 export function endpointPath({ endpoint, parameters }: Pick<AlertView, 'endpoint' | 'parameters'>): string {
-  const query = new URLSearchParams(valuesOf({ parameters })).toString();
-  const path = `/endpoints/${encodeURIComponent(endpoint)}`;
-  return query === '' ? path : `${path}?${query}`;
+  return withQuery(`/endpoints/${encodeURIComponent(endpoint)}`, valuesOf({ parameters }));
 }

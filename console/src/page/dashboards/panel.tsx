@@ -5,6 +5,7 @@ import type { PanelView } from '../../../../src/management/dashboard-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { type Answer, toAnswer } from '../../api/answer.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
+import { withQuery } from '../../format/path.ts';
 import type { TimeRange } from '../../format/range.ts';
 import { toDrawing } from '../../ui/chart/draw.ts';
 import { PlainDrawing } from '../../ui/chart/drawings.tsx';
@@ -76,7 +77,7 @@ function EndpointPanel({ panel, endpoint, heightPx, page }: EndpointPanelProps) 
     <Frame
       title={panel.title ?? drawn?.drawing.title ?? endpoint.name}
       minHeightPx={heightPx}
-      href={`/endpoints/${endpoint.name}?${new URLSearchParams(values)}`}
+      href={withQuery(`/endpoints/${endpoint.name}`, values)}
     >
       {missing.length > 0 && <Note>Choose {missing.join(' and ')} above.</Note>}
       {error !== undefined && <Failure error={error} />}

@@ -5,6 +5,7 @@ import { quoteShell } from '../../format/shell.ts';
 import { Code } from '../../ui/code.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { queryPath } from './lines.ts';
 
 interface DefinitionProps {
   readonly endpoint: EndpointView;
@@ -53,9 +54,7 @@ function Columns({ columns }: Pick<EndpointView, 'columns'>) {
 
 /** A call of the endpoint. It never contains the key: people share it. */
 function Call({ endpoint: { name }, values }: DefinitionProps) {
-  const given = Object.entries(values).filter(([, value]) => value !== '');
-  const query = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
-  const url = `${location.origin}/api/endpoints/query/${name}${query}`;
+  const url = location.origin + queryPath(name, values);
   return (
     <>
       <Code

@@ -1,5 +1,6 @@
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { ownMember } from '../../format/own.ts';
+import { withQuery } from '../../format/path.ts';
 import { formatTerm, joinSearches } from '../../format/search-text.ts';
 import { type Span, toIso } from '../../format/time-axis.ts';
 import type { LineLinks } from '../../ui/chart/linked-charts.tsx';
@@ -62,5 +63,5 @@ function findProject(parameters: Called['parameters'], values: Readonly<Record<s
 
 /** The path of an endpoint with its parameters. */
 export function queryPath(name: string, values: Readonly<Record<string, string>>): string {
-  return `/api/endpoints/query/${encodeURIComponent(name)}?${new URLSearchParams(values)}`;
+  return withQuery(`/api/endpoints/query/${encodeURIComponent(name)}`, values);
 }

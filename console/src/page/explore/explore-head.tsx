@@ -9,7 +9,7 @@ import { Suggestions } from '../../ui/form.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
-import { fromSearchPath, searchAlertPath } from '../workbench/path.ts';
+import { onSearchPath } from '../workbench/path.ts';
 import { type ExploreAddress, explorePath } from './address.ts';
 import { Download } from './download.tsx';
 import { useExploring } from './exploring.ts';
@@ -168,7 +168,7 @@ function SaveAsEndpoint() {
 /** The parts of the page that one SELECT can return, each with the path of its draft. */
 function listParts(address: ExploreAddress, search: Search) {
   const { by, measure } = address;
-  const toPath = (part: Part) => fromSearchPath(toParameters(address, search, part));
+  const toPath = (part: Part) => onSearchPath('/workbench', toParameters(address, search, part));
   return [
     { label: 'The chart', help: `${measure || 'count'} by ${by} over time`, path: toPath('histogram') },
     { label: 'The lines', help: 'the newest events', path: toPath('rows') },
@@ -186,7 +186,7 @@ function AlertOnThis() {
       ? toParameters({ ...address, by: 'source' }, search, 'values')
       : toParameters(address, search, 'histogram');
   return (
-    <Link className="button is-quiet" href={searchAlertPath(parameters)}>
+    <Link className="button is-quiet" href={onSearchPath('/workbench/alert', parameters)}>
       Alert on this
     </Link>
   );

@@ -11,7 +11,7 @@ import { Code } from '../../ui/code.tsx';
 import { ErrorNote, Reading } from '../../ui/note.tsx';
 import { newAlert } from './definition.ts';
 import { FileText } from './file-text.tsx';
-import { parseAlertUrl, readSearchEndpoint } from './path.ts';
+import { parseWorkUrl, readSearchEndpoint } from './path.ts';
 import { WorkHead } from './work-head.tsx';
 
 /**
@@ -20,13 +20,13 @@ import { WorkHead } from './work-head.tsx';
  */
 export default function AlertBenchPage() {
   const url = useSearch();
-  const { name, endpoint, search, values } = parseAlertUrl(url);
+  const { name, endpoint, search, values } = parseWorkUrl(url);
   const [, navigate] = useLocation();
   const { parts, unsaved, error } = useParts(search);
   const saveEndpoint = useSaveEndpoint(unsaved);
   return (
     <>
-      <WorkHead alert={name} onOpen={navigate} />
+      <WorkHead alert={name} />
       {(parts === undefined || error !== undefined) && <Reading error={error} />}
       {parts !== undefined && (
         <FileText

@@ -25,13 +25,11 @@ interface BenchProps {
   readonly draftName: string;
   readonly opened: Base;
   readonly workbench: WorkbenchView;
-  /** @param path of the workbench */
-  readonly onOpen: (path: string) => void;
   readonly onSaved: (name: string) => void;
 }
 
 /** One endpoint under work: its texts, a form to run them, the result, and saving. */
-export function Bench({ name, draftName, opened, workbench, onOpen, onSaved }: BenchProps) {
+export function Bench({ name, draftName, opened, workbench, onSaved }: BenchProps) {
   const { tables, functions, refusal, notice } = workbench;
   const work = useWork(draftName, opened);
   const { texts, base, isChanged } = work;
@@ -68,7 +66,7 @@ export function Bench({ name, draftName, opened, workbench, onOpen, onSaved }: B
   };
   return (
     <>
-      <WorkHead endpoint={name} onOpen={onOpen}>
+      <WorkHead endpoint={name}>
         <Actions
           {...{ name, work }}
           // What was typed last may have other columns.

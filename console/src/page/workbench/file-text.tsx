@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
-import { latestOf, useRun } from '../../api/queries.ts';
+import { latestOf } from '../../api/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Reading } from '../../ui/note.tsx';
 import { Tag } from '../../ui/tag.tsx';
@@ -7,8 +7,8 @@ import { readOutline } from './definition.ts';
 import { Panes } from './panes.tsx';
 import { SaveNotes } from './save-notes.tsx';
 import { type Check, useCheck } from './use-check.ts';
-import { filesPath, type Saved, useSaveFile } from './use-save-file.ts';
-import { type Base, type StoredFiles, toBase, useWork } from './work.ts';
+import { type Saved, useSaveFile, useStored } from './use-save-file.ts';
+import { type Base, toBase, useWork } from './work.ts';
 
 /** The response to a check: faults, and what else its kind has. */
 export type FileCheck = NonNullable<Check['found']>;
@@ -38,16 +38,7 @@ interface FileTextProps {
 /** The file of a definition as a text: checked while it is written, and saved. */
 export function FileText({ template, ...bench }: FileTextProps) {
   const { kind, name } = bench;
-  const path = filesPath(kind, name);
-  const read = useRun(
-    name === ''
-      ? undefined
-      : {
-          key: ['file', path],
-          read: async (client, signal) =>
-            toBase(await client.call<StoredFiles>(path, ['definition', 'version'], { signal })),
-        },
-  );
+  const read = useStored('file', kind, name, name !== '');
   const isNew = name === '' || (read.state === 'failed' && read.error.status === 404);
   const opened =
     isNew && template !== undefined ? toBase({ definition: template, version: null }) : latestOf(read);

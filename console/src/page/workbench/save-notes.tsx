@@ -1,12 +1,11 @@
 import type { ReactNode } from 'react';
 import type { SavedEndpoint } from '../../../../src/management/workbench-view.ts';
 import type { ApiError } from '../../api/client.ts';
-import { useRun } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
 import { TextDiff } from '../../ui/text-diff.tsx';
-import { type DefinitionKind, filesPath, type Saving } from './use-save-file.ts';
-import { type Base, type StoredFiles, toBase, type Work } from './work.ts';
+import { type DefinitionKind, type Saving, useStored } from './use-save-file.ts';
+import type { Base, Work } from './work.ts';
 
 interface SaveNotesProps {
   readonly kind: DefinitionKind;
@@ -19,7 +18,7 @@ interface SaveNotesProps {
   /** What is said of the last save; undefined: none, or there are changes since. */
   readonly saved: ReactNode;
   /** Of a check. */
-  readonly error: ApiError | undefined;
+  readonly error: ApiError | null;
   /** Saves the texts under another name; undefined: they cannot be. */
   readonly onCopy?: () => void;
 }
@@ -29,16 +28,7 @@ export function SaveNotes(props: SaveNotesProps) {
   const { kind, name, opened, work, saving, refusal, saved, onCopy } = props;
   const error = saving.error ?? props.error;
   const isConflict = error?.code === 'conflict';
-  const path = filesPath(kind, name);
-  const theirs = useRun(
-    !isConflict
-      ? undefined
-      : {
-          key: ['conflict', path],
-          read: async (client, signal) =>
-            toBase(await client.call<StoredFiles>(path, ['definition', 'version'], { signal })),
-        },
-  );
+  const theirs = useStored('conflict', kind, name, isConflict);
   const stored = theirs.state === 'done' ? theirs.value : undefined;
   const load = (base: Base) => {
     work.reset(base);
@@ -48,7 +38,7 @@ export function SaveNotes(props: SaveNotesProps) {
     <>
       <div className="bench-notes" aria-live="polite">
         {refusal !== null && <div className="note is-info">Not saved here: {refusal}.</div>}
-        {work.isRestored && error === undefined && (
+        {work.isRestored && error === null && (
           <div className="note is-info bench-note">
             <span>
               These are your unsaved changes.
@@ -74,7 +64,7 @@ export function SaveNotes(props: SaveNotesProps) {
             </span>
           </div>
         )}
-        {error !== undefined && !isConflict && <ErrorNote error={error} />}
+        {error !== null && !isConflict && <ErrorNote error={error} />}
         {/* The definition may have been removed. */}
         {theirs.state === 'failed' && theirs.error.status !== 404 && <ErrorNote error={theirs.error} />}
       </div>

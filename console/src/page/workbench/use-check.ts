@@ -22,20 +22,10 @@ type Checked = Pick<Texts, 'definition'> & Partial<Pick<Texts, 'sql'>>;
 /** The response to a check, of which kinds of definitions have parts. */
 type Found = Pick<DraftCheck, 'errors'> & Partial<DraftCheck>;
 
-export interface Check extends Pick<DraftCheck, 'columns'> {
-  /** Whether the result is of the texts as they are now. */
-  readonly isCurrent: boolean;
-  readonly faults: FileFaults;
-  /** The parameters of the last text without a fault in its definition. */
-  readonly parameters: DraftCheck['parameters'];
-  /** A failure that is not a fault of the texts. */
-  readonly error: ApiError | undefined;
-  /** The response, with what a kind of definition adds. */
-  readonly found: Found | undefined;
-}
+export type Check = ReturnType<typeof useCheck>;
 
 /** Checks texts, if that is wanted, when they have been left alone for half a second. */
-export function useCheck(kind: DefinitionKind, body: Checked, isWanted = true): Check {
+export function useCheck(kind: DefinitionKind, body: Checked, isWanted = true) {
   const client = useClient();
   const path = actionPath(kind, 'check');
   const { data, error, isPlaceholderData, isPending } = useQuery({
@@ -55,7 +45,7 @@ export function useCheck(kind: DefinitionKind, body: Checked, isWanted = true): 
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0, // a text is rarely the same again
   });
-  const known = useRef<Pick<Check, 'parameters' | 'columns'>>({ parameters: [], columns: [] });
+  const known = useRef<Pick<DraftCheck, 'parameters' | 'columns'>>({ parameters: [], columns: [] });
   const { errors, parameters = [], columns } = data ?? {};
   // A definition with faults has no parameters: their form stays while it is being written.
   const isBroken = errors === undefined || (errors.length > 0 && parameters.length === 0);
@@ -64,10 +54,14 @@ export function useCheck(kind: DefinitionKind, body: Checked, isWanted = true): 
     columns: columns ?? known.current.columns,
   };
   return {
+    /** Those of the last text without a fault in its definition. */
     ...known.current,
     faults: useMemo(() => toFaults(errors), [errors]),
-    error: error ?? undefined,
+    /** A failure that is not a fault of the texts. */
+    error,
+    /** Whether the result is of the texts as they are now. */
     isCurrent: !isPlaceholderData && !isPending,
+    /** The response, with what a kind of definition adds. */
     found: data,
   };
 }

@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { SavedEndpoint } from '../../../../src/management/workbench-view.ts';
 import { useClient } from '../../api/client.ts';
-import { queries } from '../../api/queries.ts';
+import { queries, type Run, useRun } from '../../api/queries.ts';
+import { type Base, type StoredFiles, toBase } from './work.ts';
 
 /** Definitions that the workbench saves: the part of their paths in the API. */
 export type DefinitionKind = 'endpoints' | 'alerts' | 'dashboards' | 'searches';
@@ -14,6 +15,17 @@ export function actionPath(kind: DefinitionKind, action: 'check' | 'save'): stri
 /** The path of what a definition's files are now. */
 export function filesPath(kind: DefinitionKind, name: string): string {
   return `/api/workbench/${kind}/${encodeURIComponent(name)}`;
+}
+
+/** Reads what a definition's files are now. @param reason each reads them by itself */
+export function useStored(reason: string, kind: DefinitionKind, name: string, isWanted: boolean): Run<Base> {
+  const path = filesPath(kind, name);
+  const needs = ['definition', 'version'] as const;
+  const read: Parameters<typeof useRun<Base>>[0] = {
+    key: [reason, path],
+    read: async (client, signal) => toBase(await client.call<StoredFiles>(path, needs, { signal })),
+  };
+  return useRun(isWanted ? read : undefined);
 }
 
 interface SentFile {

@@ -1,4 +1,5 @@
 import type { ApiError } from '../../../api/client.ts';
+import { withQuery } from '../../../format/path.ts';
 import { resolveRange, type TimeRange } from '../../../format/range.ts';
 import { fromMicros } from '../../../format/time.ts';
 import type { ExploreAddress } from '../address.ts';
@@ -80,8 +81,7 @@ export function hasSameEvents(a: Search, b: Search): boolean {
 
 /** The path of the API for a part of the answer within bounds; without them, of everything. */
 export function searchPath(...of: Parameters<typeof searchParameters>): string {
-  const fields = Object.entries(searchParameters(...of));
-  return `/api/search?${new URLSearchParams(fields.filter(([, value]) => value !== ''))}`;
+  return withQuery('/api/search', searchParameters(...of));
 }
 
 /** The parameters of that path; empty ones are not sent. */
