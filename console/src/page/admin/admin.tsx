@@ -1,9 +1,20 @@
-import { useLocation, useSearch } from 'wouter';
+import { Link, useLocation, useSearch } from 'wouter';
 import { PageHead } from '../../ui/page-head.tsx';
-import { Tabs } from '../../ui/tabs.tsx';
+import { Segmented, Tabs } from '../../ui/tabs.tsx';
 import './admin.css';
-import { RejectedEvents, RejectedRequests } from './rejected.tsx';
-import { Usage } from './usage.tsx';
+import { useState } from 'react';
+import type { RejectedEventsView, RejectedRequestsView } from '../../../../src/management/admin-view.ts';
+import type { ApiError } from '../../api/client.ts';
+import { query, useRead } from '../../api/queries.ts';
+import { formatBytes, formatCount, formatMs } from '../../format/number.ts';
+import { ownMember } from '../../format/own.ts';
+import { formatAgo } from '../../format/time.ts';
+import { Code } from '../../ui/code.tsx';
+import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
+import { Tag } from '../../ui/tag.tsx';
+import { Ago } from '../../ui/time/time-control.tsx';
+import { REFUSALS } from '../keys/trail.tsx';
+import { KeyName, useKeyNames } from './key-name.tsx';
 
 const PARTS = [
   { id: 'usage', label: 'Usage', part: Usage },
@@ -30,5 +41,209 @@ export default function AdminPage() {
         </Tabs>
       </div>
     </>
+  );
+}
+
+const BY = [
+  { id: 'project', label: 'By project' },
+  { id: 'key', label: 'By key' },
+] as const;
+const DAYS = [
+  { id: '7', label: '7 d' },
+  { id: '30', label: '30 d' },
+  { id: '90', label: '90 d' },
+] as const;
+// `max_rows` of the endpoint, which has the newest days first.
+const ROWS_MAX = 10_000;
+// Usage is written once a minute.
+const USAGE_EVERY_MS = 60_000;
+
+type By = (typeof BY)[number]['id'];
+type Count = 'events' | 'bytes' | 'queries' | 'core_seconds';
+type Day = Readonly<Record<By, string> & Record<Count, number>>;
+/** A project or key, and what it has stored and asked on each day. */
+type Row = readonly [name: string, days: readonly Day[]];
+
+const sum = ([, days]: Row, count: Count) => days.reduce((total, day) => total + day[count], 0);
+
+/** What was stored and asked, by project or key: the endpoint usage.by-project. */
+function Usage() {
+  const [by, setBy] = useState<By>('project');
+  const [days, setDays] = useState<(typeof DAYS)[number]['id']>('30');
+  const asked = `usage.by-project?by=${by}&days=${days}`;
+  const read = query<{ readonly result: readonly Day[] }>(`/api/endpoints/query/${asked}`, ['result']);
+  const { value, error } = useRead(read, { everyMs: USAGE_EVERY_MS });
+  const names = useKeyNames();
+  const actions = (
+    <div className="row">
+      <Link href={`/endpoints/${asked}`}>By day</Link>
+      <Segmented label="Counted" options={BY} selected={by} onSelect={setBy} />
+      <Segmented label="Range" options={DAYS} selected={days} onSelect={setDays} />
+    </div>
+  );
+  const rows = value && [...Map.groupBy(value.result, (day) => day[by])];
+  const nameOf = ([id]: Row) =>
+    by === 'key' ? (
+      <KeyName id={id} name={names.get(id)} />
+    ) : (
+      id || <span className="muted">without a project</span>
+    );
+  return (
+    <RowTable
+      {...{ title: 'Usage', actions, error }}
+      empty={['Nothing stored', 'What is stored and asked is written down once a minute.']}
+      rows={rows?.toSorted((a, b) => sum(b, 'bytes') - sum(a, 'bytes'))}
+      columns={[{ name: by === 'key' ? 'Key' : 'Project', cell: nameOf }, ...COUNTS]}
+      keyOf={([id]) => id}
+      below={
+        value !== undefined &&
+        value.result.length >= ROWS_MAX && (
+          <p className="admin-below small muted">
+            Without the oldest days: the endpoint returns {ROWS_MAX} rows.
+          </p>
+        )
+      }
+    />
+  );
+}
+
+const COUNTS: readonly TableColumn<Row>[] = [
+  { name: 'Events', numeric: true, cell: (row) => formatCount(sum(row, 'events')) },
+  { name: 'Bytes', numeric: true, cell: (row) => formatBytes(sum(row, 'bytes')) },
+  { name: 'Queries', numeric: true, cell: (row) => formatCount(sum(row, 'queries')) },
+  { name: 'Core time', numeric: true, cell: (row) => formatMs(sum(row, 'core_seconds') * 1000) },
+];
+
+const EVERY_MS = 10_000;
+const REQUESTS = query<RejectedRequestsView>('/api/rejected-requests', ['result', 'since']);
+const EVENTS = query<RejectedEventsView>('/api/rejected-events', ['result', 'since']);
+
+type RejectedRequest = RejectedRequestsView['result'][number];
+type RejectedEvent = RejectedEventsView['result'][number];
+
+/** Requests that were rejected, with the address of their client. */
+function RejectedRequests() {
+  const names = useKeyNames();
+  const columns: readonly TableColumn<RejectedRequest>[] = [
+    {
+      name: 'Why',
+      cell: ({ status, code, reason, message }) => (
+        <div className="panel-table-name">
+          <span>
+            <Tag tone="bad">
+              {status} {code}
+            </Tag>{' '}
+            {reason !== null && (ownMember(REFUSALS, reason) ?? reason)}
+          </span>
+          {message !== null && reason === null && <span className="small muted">{message}</span>}
+        </div>
+      ),
+    },
+    { name: 'Address', cell: ({ address }) => <code>{address}</code> },
+    keyColumn(names),
+    {
+      name: 'Route',
+      className: 'admin-route',
+      cell: ({ method, route }) => (
+        <code>
+          {method} {route}
+        </code>
+      ),
+    },
+    { name: 'Times', numeric: true, cell: ({ count }) => formatCount(count) },
+    LAST,
+  ];
+  return (
+    <SinceStart
+      title="Rejected requests"
+      columns={columns}
+      {...useRead(REQUESTS, { everyMs: EVERY_MS })}
+      nothing="Requests without a right key, beyond a rate or a bound, or with a wrong body are listed here with their addresses."
+      keyOf={(one) => [one.code, one.reason, one.method, one.route, one.key, one.address].join(' ')}
+    />
+  );
+}
+
+/** Events that were rejected, with the last of each kind. */
+function RejectedEvents() {
+  const names = useKeyNames();
+  const columns: readonly TableColumn<RejectedEvent>[] = [
+    {
+      name: 'Why',
+      className: 'admin-event',
+      cell: (one) => (
+        <>
+          The event {one.reason}
+          <Last event={one} />
+        </>
+      ),
+    },
+    { name: 'Source', cell: ({ source }) => source || 'none' },
+    keyColumn(names),
+    { name: 'Events', numeric: true, cell: ({ count }) => formatCount(count) },
+    LAST,
+  ];
+  return (
+    <SinceStart
+      title="Rejected events"
+      columns={columns}
+      {...useRead(EVENTS, { everyMs: EVERY_MS })}
+      nothing="Events that cannot be stored, such as too old ones, are listed here with their reason."
+      keyOf={(one) => [one.source, one.key, one.reason, one.first_at].join(' ')}
+    />
+  );
+}
+
+function keyColumn(names: ReadonlyMap<string, string>): TableColumn<{ readonly key: string | null }> {
+  return {
+    name: 'Key',
+    cell: ({ key }) => (key === null ? '–' : <KeyName id={key} name={names.get(key)} />),
+  };
+}
+
+const LAST: TableColumn<{ readonly last_at: string }> = {
+  name: 'Last',
+  cell: ({ last_at: at }) => <Ago iso={at} />,
+};
+
+function Last({ event: { last, reason } }: { readonly event: RejectedEvent }) {
+  if (last === null) return <p className="small muted">This key may not see the events.</p>;
+  return (
+    <details>
+      <summary>The last one</summary>
+      {last.reason !== reason && <p>The event {last.reason}.</p>}
+      {last.event === null ? (
+        <p className="muted">It is not kept: its source redacts events, or it was not readable.</p>
+      ) : (
+        <Code text={last.event} label="The last event" />
+      )}
+    </details>
+  );
+}
+
+interface SinceStartProps<T> {
+  readonly title: string;
+  readonly columns: readonly TableColumn<T>[];
+  readonly keyOf: (row: T) => string;
+  readonly value: { readonly since: string; readonly result: readonly T[] } | undefined;
+  readonly error: ApiError | undefined;
+  /** What would be here. */
+  readonly nothing: string;
+}
+
+/** A table of what this process keeps in memory. */
+function SinceStart<T>({ title, columns, keyOf, value, error, nothing }: SinceStartProps<T>) {
+  const { result, since = '' } = value ?? {};
+  return (
+    <RowTable
+      {...{ title, columns, keyOf, error }}
+      rows={result}
+      empty={[`Nothing since the start, ${formatAgo(Date.parse(since), Date.now())}`, nothing]}
+      below={
+        <p className="admin-below small muted">
+          Kept in memory by this process since it started, <Ago iso={since} />.
+        </p>
+      }
+    />
   );
 }

@@ -1,10 +1,14 @@
 import { useMutation } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
-import type { AlertDetailView, AlertTestView } from '../../../../src/management/alert-view.ts';
+import type {
+  AlertDetailView,
+  AlertEntryView,
+  AlertTestView,
+} from '../../../../src/management/alert-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { queries, query, useRead } from '../../api/queries.ts';
+import { queries, query, usePages, useRead } from '../../api/queries.ts';
 import { maySearch, mayUseWorkbench } from '../../api/right.ts';
 import { formatSeconds } from '../../format/number.ts';
 import { Button } from '../../ui/button.tsx';
@@ -13,15 +17,16 @@ import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { MissingPage } from '../../ui/page-head.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { RowTable } from '../../ui/table/panel-table.tsx';
-import { Tag } from '../../ui/tag.tsx';
+import { RowTable, rowsOfPages } from '../../ui/table/panel-table.tsx';
+import { Tag, type Tone } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 import { lineLinks } from '../endpoint/lines.ts';
 import { alertFilePath } from '../workbench/path.ts';
 import './alerts.css';
+import { formatTime } from '../../format/time.ts';
+import { useZone } from '../../preference.ts';
 import { AlertState, describeCondition, KINDS, Pairs } from './alert-state.tsx';
 import { alertLinesPath, endpointPath, searchOf, toChart, valuesOf } from './chart.ts';
-import { History } from './history.tsx';
 import { Silences } from './silences.tsx';
 
 const EVERY_MS = 10_000;
@@ -240,4 +245,51 @@ function Outcome({ tested: { result, firing, last_error: failure } }: { readonly
       <Pairs of={Object.fromEntries(outcomes)} />
     </>
   );
+}
+
+const PAGE = 20;
+const TONES: Readonly<Record<AlertEntryView['change'], Tone>> = {
+  firing: 'bad',
+  resolved: 'ok',
+  no_data: 'warn',
+  error: 'bad',
+  failed: 'warn',
+  note: 'neutral',
+  delivered: 'neutral',
+  not_delivered: 'bad',
+};
+
+/** What happened to an alert, newest first. @param path of the API */
+function History({ path }: { readonly path: string }) {
+  const entries = usePages<AlertEntryView>(path, { size: PAGE });
+  const zone = useZone();
+  return (
+    <RowTable
+      title="History"
+      rowClass="alert-line"
+      {...rowsOfPages(entries, 'Load older entries')}
+      empty={['Nothing has happened', 'What fires, resolves or fails is listed here for 90 days.']}
+      keyOf={({ id }) => id}
+      columns={[
+        { name: 'Time', className: 'number small', cell: ({ at }) => formatTime(Date.parse(at), zone) },
+        {
+          name: 'Change',
+          cell: ({ change, quiet }) => (
+            <span className="row">
+              <Tag tone={TONES[change]}>{change.replaceAll('_', ' ')}</Tag>
+              {quiet === true && <Tag>no message</Tag>}
+            </span>
+          ),
+        },
+        { name: 'About', className: 'alert-instances', cell: (entry) => <About entry={entry} /> },
+      ]}
+    />
+  );
+}
+
+function About({ entry }: { readonly entry: AlertEntryView }) {
+  const { labels, values, receiver, reason, status } = entry;
+  if (labels !== null) return <Pairs of={{ ...labels, ...values }} none="the whole answer" />;
+  const said = [receiver, reason ?? status?.replaceAll('_', ' ')].filter((text) => text != null);
+  return <span className="small">{said.join(': ')}</span>;
 }

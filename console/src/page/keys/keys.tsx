@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { CreatedKeyView, KeyEntry, KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
@@ -8,7 +8,9 @@ import { PageHead } from '../../ui/page-head.tsx';
 import { KeyForm } from './key-form.tsx';
 import { type KeyStates, KeyTable } from './key-table.tsx';
 import './keys.css';
-import { CreatedKey, focus, RevokeDialog, RotateDialog } from './dialogs.tsx';
+import { Button, CopyButton } from '../../ui/button.tsx';
+import { ChoiceField, faultOf } from '../../ui/form.tsx';
+import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { Trail } from './trail.tsx';
 
 const KEYS_AT_ONCE = 100;
@@ -66,5 +68,122 @@ function Done({ message }: { readonly message: string }) {
     <div key={message} className="note is-info" role="status" tabIndex={-1} ref={focus}>
       {message}
     </div>
+  );
+}
+
+/** Moves the focus to an element when it is shown: the button that caused it may be gone. */
+function focus(element: HTMLElement | null): void {
+  element?.focus();
+}
+
+interface CreatedKeyProps {
+  readonly made: CreatedKeyView;
+  readonly onClose: () => void;
+}
+
+/** Shows the secret once, until the user confirms that it is stored. */
+function CreatedKey({ made, onClose }: CreatedKeyProps) {
+  return (
+    <section
+      key={made.key}
+      className="panel created-key"
+      aria-labelledby="made-key"
+      tabIndex={-1}
+      ref={focus}
+    >
+      <h2 id="made-key">{made.name}: the new key</h2>
+      <p className="tone-warn">
+        <strong>Copy it now; it is not shown again</strong>: the service keeps only its hash.
+      </p>
+      <div className="created-key-text">
+        <code>{made.key}</code>
+        <CopyButton text={made.key} label="Copy the key" />
+      </div>
+      <p className="small muted">
+        Send it as <code>X-API-KEY</code> or <code>Authorization: Bearer</code>. It is valid now.
+      </p>
+      <Button onClick={onClose}>I have stored it</Button>
+    </section>
+  );
+}
+
+interface RevokeDialogProps {
+  readonly record: KeyView;
+  readonly onClose: () => void;
+  readonly onRevoked: () => void;
+}
+
+/** Asks before a key is revoked, which cannot be undone. */
+function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) {
+  const client = useClient();
+  const sending = useMutation({
+    mutationFn: (_: FormData) => client.callRaw(`/api/keys/${record.id}`, { method: 'DELETE' }),
+    onSuccess: onRevoked,
+  });
+  return (
+    <FormDialog
+      title={`Revoke ${record.name}?`}
+      submit={['Revoke the key', 'Revoking…']}
+      look="danger"
+      {...{ sending, onClose }}
+    >
+      <p>
+        Requests with <code>tr_{record.id}_…</code> and its tokens are rejected from now on. This cannot be
+        undone.
+      </p>
+      {record.id === client.self.id && (
+        <p className="tone-warn">You are signed in with this key, and will have to sign in with another.</p>
+      )}
+      {record.successor !== null && (
+        <p>
+          Its successor <code>tr_{record.successor}_…</code> stays valid.
+        </p>
+      )}
+    </FormDialog>
+  );
+}
+
+interface RotateDialogProps {
+  readonly record: KeyView;
+  readonly onClose: () => void;
+  readonly onMade: (made: CreatedKeyView) => void;
+}
+
+const OVERLAPS = [
+  ['0', 'no overlap: ends at once'],
+  ['3600', '1 hour'],
+  ['86400', '1 day'],
+  ['604800', '7 days'],
+  ['2592000', '30 days'],
+] as const;
+const OVERLAP = '604800';
+
+/** Creates a successor with the same rights; the old key stays valid for a while. */
+function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
+  const client = useClient();
+  const sending = useMutation({
+    mutationFn: (data: FormData) =>
+      client.call<CreatedKeyView>(`/api/keys/${record.id}/rotate`, ['key', 'id'], {
+        method: 'POST',
+        body: { overlap_seconds: Number(data.get('overlap')) },
+      }),
+    onSuccess: onMade,
+  });
+  return (
+    <FormDialog
+      title={`Rotate ${record.name}`}
+      submit={['Create the new key', 'Rotating…']}
+      {...{ sending, onClose }}
+    >
+      <p>Creates a new key with the same rights. Give it to the caller before the old one ends.</p>
+      <ChoiceField
+        label="The old key stays valid for"
+        help={record.expires_at !== null && 'At most until its expiry, which is also that of the new key.'}
+        fault={faultOf(sending.error, 'overlap_seconds')}
+        name="overlap"
+        defaultValue={OVERLAP}
+        options={OVERLAPS}
+      />
+    </FormDialog>
   );
 }

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react';
 import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatShort } from '../../../format/number.ts';
-import { formatIso, type Zone, zoneName } from '../../../format/time.ts';
+import { formatIso, formatTime, type Zone, zoneName } from '../../../format/time.ts';
 import { formatSpan } from '../../../format/time-axis.ts';
 import { useZone } from '../../../preference.ts';
 import { QuietButton } from '../../../ui/button.tsx';
@@ -12,11 +12,13 @@ import { parseMark } from '../address.ts';
 import { useExploring } from '../exploring.ts';
 import { exclude, termOf } from '../lines/line.ts';
 import { isRefused, WorkNote } from '../lines/use-work.tsx';
-import { type Search, toRange } from '../search/search.ts';
-import { type Deploy, DeployEntries, useDeploys } from './deploys.tsx';
+import { type Search, searchPath, toRange } from '../search/search.ts';
 import { MeasureControl } from './measure-control.tsx';
 import type { Histogram } from './use-histogram.ts';
 import './histogram.css';
+import type { SearchSource } from '../../../../../src/management/view.ts';
+import type { Row } from '../../../api/answer.ts';
+import { useAnalysis } from '../analysis/use-analysis.tsx';
 import { type BarSeries, type Bars, toBars } from './series.ts';
 
 /** Events over time, stacked by the values of a field. */
@@ -186,4 +188,64 @@ function LegendEntry({ series, by, at }: LegendEntryProps) {
       </QuietButton>
     </li>
   );
+}
+
+interface DeployEntriesProps {
+  readonly deploys: readonly Deploy[];
+  readonly zone: Zone;
+  readonly onZoom: (fromMs: number, untilMs: number) => void;
+}
+
+const SHOWN_MAX = 4;
+const AROUND_MS = 15 * 60_000;
+
+/** The newest deployments of the range, in the legend; a click zooms to the time around one. */
+function DeployEntries({ deploys, zone, onZoom }: DeployEntriesProps) {
+  const others = deploys.length - SHOWN_MAX;
+  return (
+    <>
+      {deploys.slice(0, SHOWN_MAX).map(({ key, ms, text }) => (
+        <li key={key}>
+          <QuietButton
+            className="histogram-entry"
+            title="Zoom to the time around this deployment"
+            onClick={() => onZoom(ms - AROUND_MS, ms + AROUND_MS)}
+          >
+            <span className="histogram-dashes" aria-hidden="true" />
+            <span className="visually-hidden">Deployment </span>
+            <span className="number">{formatTime(ms, zone).slice(11, 16)}</span>
+            <span className="histogram-label">{showText(text)}</span>
+          </QuietButton>
+        </li>
+      ))}
+      {others > 0 && <li className="histogram-entry muted">{others} earlier deployments</li>}
+    </>
+  );
+}
+
+interface Deploy {
+  readonly key: string;
+  /** ms since the epoch. */
+  readonly ms: number;
+  readonly text: string;
+}
+
+/** As many as a chart can show apart from each other. */
+const DEPLOYS_MAX = '50';
+const NONE: readonly Deploy[] = [];
+
+/** The deployments in the range of a search, newest first: events of the source that the operator names for them. */
+function useDeploys(sources: readonly SearchSource[], search: Search): readonly Deploy[] {
+  const source = sources.find(({ marks_deploys }) => marks_deploys)?.name;
+  const { project } = search;
+  const path =
+    source === undefined
+      ? undefined
+      : searchPath({ q: '', source: [source], project }, search, { limit: DEPLOYS_MAX });
+  return useAnalysis(path, toDeploy).rows ?? NONE;
+}
+
+function toDeploy(row: Row): Deploy {
+  const { id, timestamp, event_message: text } = row;
+  return { key: `${id} ${timestamp}`, ms: Number(timestamp) / 1_000, text: String(text).slice(0, 80) };
 }
