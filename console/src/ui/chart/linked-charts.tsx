@@ -12,7 +12,7 @@ import {
 import { Link } from 'wouter';
 import { type Zone, zoneName } from '../../format/time.ts';
 import { formatSpan, type Span } from '../../format/time-axis.ts';
-import { usePreference, useZone } from '../../preference.ts';
+import { useZone } from '../../preference.ts';
 import { Button, QuietButton } from '../button.tsx';
 import { type Chart, findPlace, findSelection, type Selection } from './chart.ts';
 import { Plot, type PlotProps } from './plot.tsx';
@@ -26,50 +26,86 @@ export interface LineLinks {
   readonly noLines?: string | undefined;
 }
 
-interface LinkedChartProps extends LineLinks, Pick<TimeChartProps, 'chart' | 'heightPx' | 'hidesTitle'> {}
+interface LinkedChartProps extends LineLinks, Pick<PlotProps, 'chart' | 'heightPx'> {
+  /** Whether something around the chart shows its title; screen readers have it all the same. */
+  readonly hidesTitle?: boolean;
+}
 
-/** A chart of those that `LinkCharts` links. A selection offers its lines, next to the title of the chart that it was made in. */
-export function LinkedChart({ chart, heightPx, hidesTitle, ...lines }: LinkedChartProps) {
+/**
+ * Values over time, with a legend that shows those at the cursor, and a screen reader announces; one of the charts that `LinkCharts`
+ * links. A selection offers its lines, instead of the title of the chart that it was made in.
+ */
+export function LinkedChart({ chart, heightPx, hidesTitle = false, ...lines }: LinkedChartProps) {
   const id = useId();
-  const { at, setAt, zoom, setZoom, selected, setSelected } = useChartLinks();
-  const { spans } = chart;
-  const place = findPlace(spans, at);
+  const zone = useZone();
+  const { at: instant, setAt, zoom, setZoom, selected, setSelected } = useChartLinks();
+  const [hasFocus, setHasFocus] = useState(false);
+  const tag = useRef<HTMLSpanElement>(null);
+  const { spans, title } = chart;
+  const at = findPlace(spans, instant);
   const selection = useSelection(spans, selected);
   const isHere = selected?.chart === id && selection !== undefined;
+  const onReset = () => {
+    setZoom(undefined);
+    setSelected(undefined);
+  };
   return (
-    <TimeChart
-      {...{ chart, heightPx, hidesTitle }}
-      at={place}
-      onPoint={(next) => setAt(next === null ? null : (spans[next]?.from ?? null))}
-      selected={selection}
-      onSelect={(next, { by }) => {
-        const [first, last] = [spans[next?.first ?? -1], spans[next?.last ?? -1]];
-        const isSpan = first !== undefined && last !== undefined;
-        const opens = by === 'enter';
-        setSelected(isSpan ? { from: first.from, until: last.until, chart: id, opens } : undefined);
-      }}
-      zoom={useSelection(spans, zoom)}
-      onReset={() => {
-        setZoom(undefined);
-        setSelected(undefined);
-      }}
-    >
-      {!isHere ? undefined : (
-        <SelectionBar
-          key={`${selection.first} ${selection.last}`}
-          chart={chart}
-          selection={selection}
-          opens={selected.opens}
-          {...lines}
-          onZoom={() => {
-            setZoom(selected);
-            setSelected(undefined);
+    <figure className="chart" aria-labelledby={id}>
+      <figcaption className="chart-head">
+        <h3 id={id} className={isHere || hidesTitle ? 'visually-hidden' : ''}>
+          {title}
+        </h3>
+        {isHere && (
+          <SelectionBar
+            key={`${selection.first} ${selection.last}`}
+            {...{ chart, selection, ...lines }}
+            opens={selected.opens}
+            onZoom={() => {
+              setZoom(selected);
+              setSelected(undefined);
+            }}
+            onClose={() => setSelected(undefined)}
+          />
+        )}
+        {!isHere && !hidesTitle && <span className="small muted">times in {zoneName(zone)}</span>}
+        {zoom !== undefined && <QuietButton onClick={onReset}>Reset zoom</QuietButton>}
+      </figcaption>
+      <Legend chart={chart} at={at} isLive={hasFocus} />
+      <div className="chart-frame">
+        <Plot
+          {...{ chart, at, heightPx, onReset }}
+          label={`${title}: arrow keys move through the times, with Shift they select a range, Enter opens it`}
+          onPoint={(next) => setAt(next === null ? null : (spans[next]?.from ?? null))}
+          selected={selection}
+          onSelect={(next, { by }) => {
+            const span = next && toSpan(spans, next);
+            setSelected(span && { ...span, chart: id, opens: by === 'enter' });
           }}
-          onClose={() => setSelected(undefined)}
+          zoom={useSelection(spans, zoom)}
+          onFocus={setHasFocus}
+          onCursor={(left, width) => {
+            if (tag.current === null) return;
+            const { offsetWidth } = tag.current;
+            const most = width - offsetWidth;
+            tag.current.style.left = `${Math.max(0, Math.min(left - offsetWidth / 2, most))}px`;
+          }}
         />
-      )}
-    </TimeChart>
+        <span className="chart-time small number" ref={tag} aria-hidden="true">
+          {at !== null && describeAt(chart, at, zone)}
+        </span>
+      </div>
+    </figure>
   );
+}
+
+/** The stretch of time of some places. */
+function toSpan(spans: readonly Span[], { first, last }: Selection): Span | undefined {
+  const [start, end] = [spans[first], spans[last]];
+  return start && end && { from: start.from, until: end.until };
+}
+
+function rangeOf(spans: readonly Span[]): Span {
+  return { from: spans[0]?.from ?? 0, until: spans.at(-1)?.until ?? 0 };
 }
 
 /** The places of a stretch of time: the same object while they are the same, since effects depend on it. */
@@ -94,11 +130,9 @@ function SelectionBar(props: SelectionBarProps) {
     if (opens) bar.current?.querySelector<HTMLElement>('a, button')?.focus();
   }, [opens]);
   const { spans, series } = chart;
-  const [first, last] = [spans[selection.first], spans[selection.last]];
-  if (first === undefined || last === undefined) return null;
-  const span = { from: first.from, until: last.until };
-  const range = { from: spans[0]?.from ?? 0, until: spans.at(-1)?.until ?? 0 };
-  const text = formatSpan(span, { zone, range });
+  const span = toSpan(spans, selection);
+  if (span === undefined) return null;
+  const text = formatSpan(span, { zone, range: rangeOf(spans) });
   const close = () => {
     bar.current?.closest('figure')?.querySelector<HTMLElement>('[role="application"]')?.focus();
     onClose();
@@ -182,60 +216,13 @@ function useChartLinks(): ChartLinks {
   return links;
 }
 
-interface TimeChartProps extends PlotProps {
-  readonly onReset: () => void;
-  /** Whether something around the chart shows its title; screen readers have it all the same. */
-  readonly hidesTitle?: boolean | undefined;
-  /** Shown instead of the title: the actions of the selection. */
-  readonly children: ReactNode | undefined;
-}
-
-/** Values over time, with a legend that shows those at the cursor, and a screen reader announces. */
-function TimeChart({ onReset, hidesTitle = false, children, ...plot }: TimeChartProps) {
-  const { chart, at, zoom } = plot;
-  const id = useId();
-  const { zone } = usePreference().preference;
-  const [hasFocus, setHasFocus] = useState(false);
-  const tag = useRef<HTMLSpanElement>(null);
-  const { title } = chart;
-  return (
-    <figure className="chart" aria-labelledby={id}>
-      <figcaption className="chart-head">
-        <h3 id={id} className={children === undefined && !hidesTitle ? '' : 'visually-hidden'}>
-          {title}
-        </h3>
-        {children ?? (!hidesTitle && <span className="small muted">times in {zoneName(zone)}</span>)}
-        {zoom !== undefined && <QuietButton onClick={onReset}>Reset zoom</QuietButton>}
-      </figcaption>
-      <Legend chart={chart} at={at} isLive={hasFocus} />
-      <div className="chart-frame">
-        <Plot
-          {...plot}
-          label={`${title}: arrow keys move through the times, with Shift they select a range, Enter opens it`}
-          onReset={onReset}
-          onFocus={setHasFocus}
-          onCursor={(left, width) => {
-            if (tag.current === null) return;
-            const { offsetWidth } = tag.current;
-            const most = width - offsetWidth;
-            tag.current.style.left = `${Math.max(0, Math.min(left - offsetWidth / 2, most))}px`;
-          }}
-        />
-        <span className="chart-time small number" ref={tag} aria-hidden="true">
-          {at !== null && describeAt(chart, at, zone)}
-        </span>
-      </div>
-    </figure>
-  );
-}
-
-interface LegendProps extends Pick<TimeChartProps, 'chart' | 'at'> {
+interface LegendProps extends Pick<PlotProps, 'chart' | 'at'> {
   readonly isLive: boolean;
 }
 
 /** The values at the cursor, or a summary. */
 function Legend({ chart, at, isLive }: LegendProps) {
-  const { zone } = usePreference().preference;
+  const zone = useZone();
   const { partial, series, thresholds = [], format, summary } = chart;
   return (
     <ul className="chart-legend" aria-live={isLive ? 'polite' : 'off'}>
@@ -275,6 +262,5 @@ function Legend({ chart, at, isLive }: LegendProps) {
 function describeAt({ spans, partial }: Chart, at: number, zone: Zone): string {
   const span = spans[at];
   if (span === undefined) return '';
-  const range = { from: spans[0]?.from ?? 0, until: spans.at(-1)?.until ?? 0 };
-  return [formatSpan(span, { zone, range }), partial.get(at)].filter(Boolean).join(' · ');
+  return [formatSpan(span, { zone, range: rangeOf(spans) }), partial.get(at)].filter(Boolean).join(' · ');
 }
