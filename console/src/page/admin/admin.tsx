@@ -4,17 +4,16 @@ import { Segmented, Tabs } from '../../ui/tabs.tsx';
 import './admin.css';
 import { useState } from 'react';
 import type { RejectedEventsView, RejectedRequestsView } from '../../../../src/management/admin-view.ts';
-import type { ApiError } from '../../api/client.ts';
 import { query, useRead } from '../../api/queries.ts';
 import { formatBytes, formatCount, formatMs } from '../../format/number.ts';
 import { ownMember } from '../../format/own.ts';
 import { formatAgo } from '../../format/time.ts';
 import { Code } from '../../ui/code.tsx';
-import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
+import { RowTable, type RowTableProps, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 import { REFUSALS } from '../keys/trail.tsx';
-import { KeyName, useKeyNames } from './key-name.tsx';
+import { KeyName } from './key-name.tsx';
 
 const PARTS = [
   { id: 'usage', label: 'Usage', part: Usage },
@@ -73,7 +72,6 @@ function Usage() {
   const asked = `usage.by-project?by=${by}&days=${days}`;
   const read = query<{ readonly result: readonly Day[] }>(`/api/endpoints/query/${asked}`, ['result']);
   const { value, error } = useRead(read, { everyMs: USAGE_EVERY_MS });
-  const names = useKeyNames();
   const actions = (
     <div className="row">
       <Link href={`/endpoints/${asked}`}>By day</Link>
@@ -83,11 +81,7 @@ function Usage() {
   );
   const rows = value && [...Map.groupBy(value.result, (day) => day[by])];
   const nameOf = ([id]: Row) =>
-    by === 'key' ? (
-      <KeyName id={id} name={names.get(id)} />
-    ) : (
-      id || <span className="muted">without a project</span>
-    );
+    by === 'key' ? <KeyName id={id} /> : id || <span className="muted">without a project</span>;
   return (
     <RowTable
       {...{ title: 'Usage', actions, error }}
@@ -121,42 +115,47 @@ const EVENTS = query<RejectedEventsView>('/api/rejected-events', ['result', 'sin
 type RejectedRequest = RejectedRequestsView['result'][number];
 type RejectedEvent = RejectedEventsView['result'][number];
 
+const KEY: TableColumn<{ readonly key: string | null }> = {
+  name: 'Key',
+  cell: ({ key }) => (key === null ? '–' : <KeyName id={key} />),
+};
+const LAST: TableColumn<{ readonly last_at: string }> = {
+  name: 'Last',
+  cell: ({ last_at: at }) => <Ago iso={at} />,
+};
+
+const REQUEST_COLUMNS: readonly TableColumn<RejectedRequest>[] = [
+  {
+    name: 'Why',
+    cell: ({ status, code, reason, message }) => (
+      <div className="panel-table-name">
+        <span>
+          <Tag tone="bad">
+            {status} {code}
+          </Tag>{' '}
+          {reason !== null && (ownMember(REFUSALS, reason) ?? reason)}
+        </span>
+        {message !== null && reason === null && <span className="small muted">{message}</span>}
+      </div>
+    ),
+  },
+  { name: 'Address', cell: ({ address }) => <code>{address}</code> },
+  KEY,
+  {
+    name: 'Route',
+    className: 'admin-route',
+    cell: ({ method, route }) => <code>{`${method} ${route}`}</code>,
+  },
+  { name: 'Times', numeric: true, cell: ({ count }) => formatCount(count) },
+  LAST,
+];
+
 /** Requests that were rejected, with the address of their client. */
 function RejectedRequests() {
-  const names = useKeyNames();
-  const columns: readonly TableColumn<RejectedRequest>[] = [
-    {
-      name: 'Why',
-      cell: ({ status, code, reason, message }) => (
-        <div className="panel-table-name">
-          <span>
-            <Tag tone="bad">
-              {status} {code}
-            </Tag>{' '}
-            {reason !== null && (ownMember(REFUSALS, reason) ?? reason)}
-          </span>
-          {message !== null && reason === null && <span className="small muted">{message}</span>}
-        </div>
-      ),
-    },
-    { name: 'Address', cell: ({ address }) => <code>{address}</code> },
-    keyColumn(names),
-    {
-      name: 'Route',
-      className: 'admin-route',
-      cell: ({ method, route }) => (
-        <code>
-          {method} {route}
-        </code>
-      ),
-    },
-    { name: 'Times', numeric: true, cell: ({ count }) => formatCount(count) },
-    LAST,
-  ];
   return (
     <SinceStart
       title="Rejected requests"
-      columns={columns}
+      columns={REQUEST_COLUMNS}
       {...useRead(REQUESTS, { everyMs: EVERY_MS })}
       nothing="Requests without a right key, beyond a rate or a bound, or with a wrong body are listed here with their addresses."
       keyOf={(one) => [one.code, one.reason, one.method, one.route, one.key, one.address].join(' ')}
@@ -164,47 +163,35 @@ function RejectedRequests() {
   );
 }
 
+const EVENT_COLUMNS: readonly TableColumn<RejectedEvent>[] = [
+  {
+    name: 'Why',
+    className: 'admin-event',
+    cell: (one) => (
+      <>
+        The event {one.reason}
+        <Last event={one} />
+      </>
+    ),
+  },
+  { name: 'Source', cell: ({ source }) => source || 'none' },
+  KEY,
+  { name: 'Events', numeric: true, cell: ({ count }) => formatCount(count) },
+  LAST,
+];
+
 /** Events that were rejected, with the last of each kind. */
 function RejectedEvents() {
-  const names = useKeyNames();
-  const columns: readonly TableColumn<RejectedEvent>[] = [
-    {
-      name: 'Why',
-      className: 'admin-event',
-      cell: (one) => (
-        <>
-          The event {one.reason}
-          <Last event={one} />
-        </>
-      ),
-    },
-    { name: 'Source', cell: ({ source }) => source || 'none' },
-    keyColumn(names),
-    { name: 'Events', numeric: true, cell: ({ count }) => formatCount(count) },
-    LAST,
-  ];
   return (
     <SinceStart
       title="Rejected events"
-      columns={columns}
+      columns={EVENT_COLUMNS}
       {...useRead(EVENTS, { everyMs: EVERY_MS })}
       nothing="Events that cannot be stored, such as too old ones, are listed here with their reason."
       keyOf={(one) => [one.source, one.key, one.reason, one.first_at].join(' ')}
     />
   );
 }
-
-function keyColumn(names: ReadonlyMap<string, string>): TableColumn<{ readonly key: string | null }> {
-  return {
-    name: 'Key',
-    cell: ({ key }) => (key === null ? '–' : <KeyName id={key} name={names.get(key)} />),
-  };
-}
-
-const LAST: TableColumn<{ readonly last_at: string }> = {
-  name: 'Last',
-  cell: ({ last_at: at }) => <Ago iso={at} />,
-};
 
 function Last({ event: { last, reason } }: { readonly event: RejectedEvent }) {
   if (last === null) return <p className="small muted">This key may not see the events.</p>;
@@ -221,22 +208,18 @@ function Last({ event: { last, reason } }: { readonly event: RejectedEvent }) {
   );
 }
 
-interface SinceStartProps<T> {
-  readonly title: string;
-  readonly columns: readonly TableColumn<T>[];
-  readonly keyOf: (row: T) => string;
+interface SinceStartProps<T> extends Pick<RowTableProps<T>, 'title' | 'columns' | 'keyOf' | 'error'> {
   readonly value: { readonly since: string; readonly result: readonly T[] } | undefined;
-  readonly error: ApiError | undefined;
   /** What would be here. */
   readonly nothing: string;
 }
 
 /** A table of what this process keeps in memory. */
-function SinceStart<T>({ title, columns, keyOf, value, error, nothing }: SinceStartProps<T>) {
+function SinceStart<T>({ value, nothing, ...table }: SinceStartProps<T>) {
   const { result, since = '' } = value ?? {};
   return (
     <RowTable
-      {...{ title, columns, keyOf, error }}
+      {...table}
       rows={result}
       empty={[`Nothing since the start, ${formatAgo(Date.parse(since), Date.now())}`, nothing]}
       below={

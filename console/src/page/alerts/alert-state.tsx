@@ -5,6 +5,11 @@ import { Tag, type Tone } from '../../ui/tag.tsx';
 
 const TONES: Readonly<Record<AlertView['state'], Tone>> = { inactive: 'ok', pending: 'warn', firing: 'bad' };
 
+/** The path of an alert in the API. */
+export function apiPath({ name }: Pick<AlertView, 'name'>): string {
+  return `/api/alerts/${encodeURIComponent(name)}`;
+}
+
 /** What an instance without labels is. */
 export const KINDS = {
   condition: 'the whole answer',

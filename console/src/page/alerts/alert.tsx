@@ -7,7 +7,7 @@ import type {
   AlertTestView,
 } from '../../../../src/management/alert-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { useClient } from '../../api/client.ts';
+import { type ApiError, useClient } from '../../api/client.ts';
 import { queries, query, usePages, useRead } from '../../api/queries.ts';
 import { maySearch, mayUseWorkbench } from '../../api/right.ts';
 import { formatSeconds } from '../../format/number.ts';
@@ -25,7 +25,7 @@ import { alertFilePath } from '../workbench/path.ts';
 import './alerts.css';
 import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
-import { AlertState, describeCondition, KINDS, Pairs } from './alert-state.tsx';
+import { AlertState, apiPath, describeCondition, KINDS, Pairs } from './alert-state.tsx';
 import { alertLinesPath, endpointPath, searchOf, toChart, valuesOf } from './chart.ts';
 import { Silences } from './silences.tsx';
 
@@ -34,10 +34,9 @@ const EVERY_MS = 10_000;
 /** One alert: its state, what its evaluations saw, its silences and its history. */
 export default function AlertPage() {
   const { name = '' } = useParams();
-  const path = `/api/alerts/${encodeURIComponent(name)}`;
-  const asked = useMemo(() => query<AlertDetailView>(path, ['instances', 'chart']), [path]);
+  const asked = useMemo(() => query<AlertDetailView>(apiPath({ name }), ['instances', 'chart']), [name]);
   const { value: alert, error } = useRead(asked, { everyMs: EVERY_MS });
-  if (alert !== undefined) return <Known alert={alert} error={error} path={path} />;
+  if (alert !== undefined) return <Known alert={alert} error={error} />;
   return (
     <MissingPage title={name} error={error} unknown="No such alert">
       This key may see no alert called <code>{name}</code>. The <Link href="/alerts">list</Link> has those
@@ -46,22 +45,18 @@ export default function AlertPage() {
   );
 }
 
-interface KnownProps {
+interface Shown {
   readonly alert: AlertDetailView;
-  readonly error: ReturnType<typeof useRead>['error'];
-  /** The path in the API. */
-  readonly path: string;
 }
 
-function Known({ alert, error, path }: KnownProps) {
+function Known({ alert, error }: Shown & { readonly error: ApiError | undefined }) {
   const { self } = useClient();
   const { value } = useRead(queries.endpoints);
   const own = value?.result.find(({ name, id }) => name === alert.endpoint || id === alert.endpoint);
   const endpoint = maySearch(self) ? own : undefined;
-  const mayManage = self.scopes.includes('manage');
   return (
     <>
-      <Head alert={alert} lines={endpoint && alertLinesPath(alert, endpoint, Date.now())} path={path} />
+      <Head alert={alert} lines={endpoint && alertLinesPath(alert, endpoint, Date.now())} />
       {error !== undefined && <ErrorNote error={error} />}
       {alert.last_error !== null && (
         <div className="note is-bad" role="alert">
@@ -71,19 +66,19 @@ function Known({ alert, error, path }: KnownProps) {
       )}
       <Instances alert={alert} />
       <AlertChart alert={alert} endpoint={endpoint} />
-      <Silences alert={alert} path={path} mayManage={mayManage} />
+      <Silences alert={alert} />
       {/* What happened is read again when the state has changed. */}
-      <History key={`${alert.state} ${alert.instances.length}`} path={`${path}/history`} />
+      <History key={`${alert.state} ${alert.instances.length}`} path={`${apiPath(alert)}/history`} />
     </>
   );
 }
 
-interface HeadProps extends Pick<KnownProps, 'alert' | 'path'> {
+interface HeadProps extends Shown {
   /** Path of Explore. */
   readonly lines: string | undefined;
 }
 
-function Head({ alert, lines, path }: HeadProps) {
+function Head({ alert, lines }: HeadProps) {
   const { self } = useClient();
   const [isTesting, setTesting] = useState(false);
   const { name, description, severity, endpoint, every_seconds: every, to } = alert;
@@ -111,14 +106,12 @@ function Head({ alert, lines, path }: HeadProps) {
           }),
         }}
       />
-      {isTesting && (
-        <TestDialog name={name} to={to} path={`${path}/test`} onClose={() => setTesting(false)} />
-      )}
+      {isTesting && <TestDialog alert={alert} onClose={() => setTesting(false)} />}
     </div>
   );
 }
 
-function Instances({ alert: { instances } }: Pick<KnownProps, 'alert'>) {
+function Instances({ alert: { instances } }: Shown) {
   if (instances.length === 0) return null;
   return (
     <RowTable
@@ -149,8 +142,7 @@ function serviceNow({ next_evaluation: next, every_seconds: every }: AlertDetail
   return Math.min(Math.max(Date.now(), nextMs - every * 1000), nextMs);
 }
 
-interface AlertChartProps {
-  readonly alert: AlertDetailView;
+interface AlertChartProps extends Shown {
   /** `undefined`: not read yet, or the key may not search. */
   readonly endpoint: EndpointView | undefined;
 }
@@ -179,30 +171,22 @@ function AlertChart({ alert, endpoint }: AlertChartProps) {
   );
 }
 
-interface TestDialogProps {
-  /** The name of the alert. */
-  readonly name: string;
-  readonly to: readonly string[];
-  /** The path in the API. */
-  readonly path: string;
-  readonly onClose: () => void;
-}
-
 /** Asks before a test message calls people, then says what each receiver made of it. */
-function TestDialog({ name, to, path, onClose }: TestDialogProps) {
+function TestDialog({ alert, onClose }: Shown & { readonly onClose: () => void }) {
   const client = useClient();
   const { mutate, data, error, isPending } = useMutation({
-    mutationFn: () => client.call<AlertTestView>(path, ['firing', 'last_error'], { method: 'POST' }),
+    mutationFn: () =>
+      client.call<AlertTestView>(`${apiPath(alert)}/test`, ['firing', 'last_error'], { method: 'POST' }),
   });
   return (
-    <Dialog title={`Test ${name}`} onClose={onClose}>
+    <Dialog title={`Test ${alert.name}`} onClose={onClose}>
       {data === undefined ? (
         <p>
-          Evaluates the alert as of now and sends one message that is marked as a test to {to.join(', ')}. Its
-          state does not change.
+          Evaluates the alert as of now and sends one message that is marked as a test to{' '}
+          {alert.to.join(', ')}. Its state does not change.
         </p>
       ) : (
-        <Outcome tested={data} />
+        <Tested tested={data} />
       )}
       <div role="status" className="visually-hidden">
         {isPending ? 'Sending' : data === undefined ? '' : 'The test has ended'}
@@ -220,19 +204,11 @@ function TestDialog({ name, to, path, onClose }: TestDialogProps) {
   );
 }
 
-function Outcome({ tested: { result, firing, last_error: failure } }: { readonly tested: AlertTestView }) {
-  const outcomes = Object.entries(result).map(([receiver, outcome]) => [
-    receiver,
-    outcome === 'sent' ? (
-      <Tag key={receiver} tone="ok">
-        sent
-      </Tag>
-    ) : (
-      <span key={receiver} className="tone-bad">
-        {outcome}
-      </span>
-    ),
-  ]);
+function Outcome({ outcome }: { readonly outcome: string }) {
+  return outcome === 'sent' ? <Tag tone="ok">sent</Tag> : <span className="tone-bad">{outcome}</span>;
+}
+
+function Tested({ tested: { result, firing, last_error: failure } }: { readonly tested: AlertTestView }) {
   return (
     <>
       <p>
@@ -242,7 +218,14 @@ function Outcome({ tested: { result, firing, last_error: failure } }: { readonly
             ? 'Nothing fires at present.'
             : `${firing} ${firing === 1 ? 'instance fires' : 'instances fire'} at present.`}
       </p>
-      <Pairs of={Object.fromEntries(outcomes)} />
+      <Pairs
+        of={Object.fromEntries(
+          Object.entries(result).map(([receiver, outcome]) => [
+            receiver,
+            <Outcome key={receiver} outcome={outcome} />,
+          ]),
+        )}
+      />
     </>
   );
 }

@@ -9,18 +9,13 @@ import { ErrorNote } from '../../ui/note.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { RowTable } from '../../ui/table/panel-table.tsx';
 import { Ago, TimeField } from '../../ui/time/time-control.tsx';
-import { Pairs } from './alert-state.tsx';
-
-interface SilencesProps {
-  readonly alert: AlertDetailView;
-  /** The path in the API. */
-  readonly path: string;
-  readonly mayManage: boolean;
-}
+import { apiPath, Pairs } from './alert-state.tsx';
 
 /** The silences of an alert, each of which can be ended early, and a form for another one. */
-export function Silences({ alert, path, mayManage }: SilencesProps) {
+export function Silences({ alert }: { readonly alert: AlertDetailView }) {
   const client = useClient();
+  const mayManage = client.self.scopes.includes('manage');
+  const path = apiPath(alert);
   const cache = useQueryClient();
   const [isOpen, setOpen] = useState(false);
   const refresh = () => {
@@ -66,7 +61,6 @@ export function Silences({ alert, path, mayManage }: SilencesProps) {
       {isOpen && (
         <SilenceForm
           alert={alert}
-          path={`${path}/silences`}
           onClose={() => setOpen(false)}
           onMade={() => {
             setOpen(false);
@@ -80,8 +74,6 @@ export function Silences({ alert, path, mayManage }: SilencesProps) {
 
 interface SilenceFormProps {
   readonly alert: AlertDetailView;
-  /** The path in the API. */
-  readonly path: string;
   readonly onClose: () => void;
   readonly onMade: () => void;
 }
@@ -95,7 +87,7 @@ const AHEAD = [
 ] as const;
 
 /** Begins a silence: until when, why, and of which instances. */
-function SilenceForm({ alert, path, onClose, onMade }: SilenceFormProps) {
+function SilenceForm({ alert, onClose, onMade }: SilenceFormProps) {
   const client = useClient();
   const [inAnHour] = useState(() => `${new Date(Date.now() + HOUR_MS).toISOString().slice(0, 19)}Z`);
   const sending = useMutation({
@@ -106,7 +98,10 @@ function SilenceForm({ alert, path, onClose, onMade }: SilenceFormProps) {
         ...{ until: text('until'), comment: text('comment') },
         ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
       };
-      return client.call<SilenceView>(path, ['id', 'until'], { method: 'POST', body });
+      return client.call<SilenceView>(`${apiPath(alert)}/silences`, ['id', 'until'], {
+        method: 'POST',
+        body,
+      });
     },
     onSuccess: onMade,
   });

@@ -6,12 +6,11 @@ import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 import { RowTable, rowsOfPages, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
-import { KeyName, useKeyNames } from '../admin/key-name.tsx';
+import { KeyName } from '../admin/key-name.tsx';
 
 /** The audit trail: changes and rejections of keys, and what else was done with them. */
 export function Trail({ entries }: { readonly entries: Pages<KeyEntry> }) {
   const zone = useZone();
-  const names = useKeyNames();
   const columns: readonly TableColumn<KeyEntry>[] = [
     { name: 'When', cell: ({ at }) => at !== null && formatTime(Date.parse(at), zone) },
     {
@@ -27,12 +26,12 @@ export function Trail({ entries }: { readonly entries: Pages<KeyEntry> }) {
       name: 'By',
       cell: ({ actor, address }) => (
         <>
-          {actor !== '' && <Actor id={actor} names={names} />}
+          {actor !== '' && <Actor id={actor} />}
           {address !== '' && <span className="small muted">{address}</span>}
         </>
       ),
     },
-    { name: 'Key', cell: ({ key_id: id }) => id !== '' && <KeyName id={id} name={names.get(id)} /> },
+    { name: 'Key', cell: ({ key_id: id }) => id !== '' && <KeyName id={id} /> },
     { name: 'Detail', className: 'trail-detail', cell: (entry) => toDetail(entry) },
   ];
   return (
@@ -73,8 +72,8 @@ function toDetail({ action, detail }: KeyEntry): string {
   return [ownMember(REFUSALS, reason) ?? reason, ...addresses].join(', from ');
 }
 
-function Actor({ id, names }: { readonly id: string; readonly names: ReadonlyMap<string, string> }) {
+function Actor({ id }: { readonly id: string }) {
   if (id === 'cli') return <span>The CLI </span>;
   if (id.includes('(person:')) return <span>{id.split(' (person:', 1)} </span>;
-  return <KeyName id={id} name={names.get(id)} />;
+  return <KeyName id={id} />;
 }

@@ -106,7 +106,7 @@ export function SourceTraffic() {
       title={TITLE}
       rowClass="source-line"
       rows={data}
-      error={error ?? undefined}
+      error={error}
       empty={['No events', 'Nothing that this key may search has arrived in the last two hours.']}
       columns={COLUMNS}
       keyOf={({ source }) => source}

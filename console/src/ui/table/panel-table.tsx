@@ -16,7 +16,7 @@ export interface TableColumn<Row> {
   readonly cell: (row: Row) => ReactNode;
 }
 
-interface RowTableProps<Row> {
+export interface RowTableProps<Row> {
   readonly title: string;
   readonly actions?: ReactNode;
   /** Shown below the last row. */
@@ -24,7 +24,7 @@ interface RowTableProps<Row> {
   /** undefined: they are being read. */
   readonly rows: readonly Row[] | undefined;
   /** Of the last read. */
-  readonly error?: ApiError | undefined;
+  readonly error?: ApiError | null | undefined;
   /** What is said if there are none. */
   readonly empty?: readonly [title: string, text: ReactNode];
   /** The first one says what a row is about. */
@@ -40,7 +40,7 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
   if (rows === undefined || (rows.length === 0 && empty !== undefined))
     return (
       <Panel {...{ title, actions }}>
-        {(error !== undefined || rows === undefined) && <Reading error={error} />}
+        {(error != null || rows === undefined) && <Reading error={error} />}
         {rows !== undefined && empty !== undefined && <Empty title={empty[0]}>{empty[1]}</Empty>}
       </Panel>
     );
@@ -78,7 +78,7 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
         </table>
       </div>
       {below}
-      {error !== undefined && <ErrorNote error={error} />}
+      {error != null && <ErrorNote error={error} />}
     </Panel>
   );
 }
