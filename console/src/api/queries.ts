@@ -17,6 +17,7 @@ import type {
   SourceView,
 } from '../../../src/management/view.ts';
 import type { WorkbenchView } from '../../../src/management/workbench-view.ts';
+import { withQuery } from '../format/path.ts';
 import { ApiError, type Client, type Needs, useClient } from './client.ts';
 
 /** One path of the API that several parts of the console read; the path is its key in the cache. */
@@ -143,47 +144,39 @@ export function useFiring(): readonly AlertView[] {
   return value?.result.filter(({ state }) => state === 'firing') ?? [];
 }
 
-export interface Pages<T> {
-  /** The items read so far, newest first; `undefined` before the first page. */
-  readonly items: readonly T[] | undefined;
-  readonly error: ApiError | undefined;
-  readonly busy: boolean;
-  /** Whether there may be older items. */
-  readonly hasMore: boolean;
-  readonly loadMore: () => void;
+export type Pages<T extends Item> = ReturnType<typeof usePages<T>>;
+
+interface Item {
+  readonly id: string | number;
 }
 
-interface PagesOptions {
-  /** Items per page. */
-  readonly size: number;
-  readonly isWanted?: boolean;
-}
-
-/** Reads a paged list of the API, newest first: `?limit=&before=`, where `before` is the id of the last item read. */
-export function usePages<T extends { readonly id: string | number }>(
+/**
+ * Reads a paged list of the API, newest first: `?limit=&before=`, where `before` is the id of the last item read.
+ *
+ * @param size items per page
+ */
+export function usePages<T extends Item>(
   path: string,
-  { size, isWanted = true }: PagesOptions,
-): Pages<T> {
+  size: number,
+  parameters: Record<string, string> = {},
+) {
   const client = useClient();
   const { data, error, isFetching, hasNextPage, fetchNextPage } = useInfiniteQuery({
-    queryKey: ['pages', path, size],
+    queryKey: ['pages', path, size, parameters],
     queryFn: async ({ pageParam: before, signal }) => {
-      const query = new URLSearchParams({
-        limit: String(size),
-        ...(before !== undefined && { before: String(before) }),
-      });
-      const address = `${path}${path.includes('?') ? '&' : '?'}${query}`;
-      const { result } = await client.call<{ result: T[] }>(address, ['result'], { signal });
+      const page = { ...parameters, limit: String(size), before };
+      const { result } = await client.call<{ result: T[] }>(withQuery(path, page), ['result'], { signal });
       return result;
     },
-    initialPageParam: undefined as T['id'] | undefined, // the first page has no bound
-    getNextPageParam: (page) => (page.length < size ? undefined : page.at(-1)?.id),
-    enabled: isWanted,
+    initialPageParam: undefined as string | undefined, // the first page has no bound
+    getNextPageParam: (page) => (page.length < size ? undefined : String(page.at(-1)?.id)),
   });
   return {
+    /** The items read so far, newest first; `undefined` before the first page. */
     items: data?.pages.flat(),
-    error: error ?? undefined,
+    error,
     busy: isFetching,
+    /** Whether there may be older items. */
     hasMore: hasNextPage,
     loadMore: () => void fetchNextPage(),
   };

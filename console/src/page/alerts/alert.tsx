@@ -19,12 +19,10 @@ import { MissingPage } from '../../ui/page-head.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { RowTable, rowsOfPages } from '../../ui/table/panel-table.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
-import { Ago } from '../../ui/time/time-control.tsx';
+import { Ago, Instant } from '../../ui/time/time-control.tsx';
 import { lineLinks } from '../endpoint/lines.ts';
 import { alertFilePath } from '../workbench/path.ts';
 import './alerts.css';
-import { formatTime } from '../../format/time.ts';
-import { useZone } from '../../preference.ts';
 import { AlertState, apiPath, describeCondition, KINDS, Pairs } from './alert-state.tsx';
 import { alertLinesPath, endpointPath, searchOf, toChart, valuesOf } from './chart.ts';
 import { Silences } from './silences.tsx';
@@ -244,8 +242,7 @@ const TONES: Readonly<Record<AlertEntryView['change'], Tone>> = {
 
 /** What happened to an alert, newest first. @param path of the API */
 function History({ path }: { readonly path: string }) {
-  const entries = usePages<AlertEntryView>(path, { size: PAGE });
-  const zone = useZone();
+  const entries = usePages<AlertEntryView>(path, PAGE);
   return (
     <RowTable
       title="History"
@@ -254,7 +251,7 @@ function History({ path }: { readonly path: string }) {
       empty={['Nothing has happened', 'What fires, resolves or fails is listed here for 90 days.']}
       keyOf={({ id }) => id}
       columns={[
-        { name: 'Time', className: 'number small', cell: ({ at }) => formatTime(Date.parse(at), zone) },
+        { name: 'Time', className: 'number small', cell: ({ at }) => <Instant iso={at} /> },
         {
           name: 'Change',
           cell: ({ change, quiet }) => (

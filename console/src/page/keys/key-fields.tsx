@@ -1,5 +1,6 @@
 import { useId, useState } from 'react';
-import type { EndpointView, Me } from '../../../../src/management/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
+import { useClient } from '../../api/client.ts';
 import { mayGrant } from '../../api/right.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { Checks, Group, Options, Suggestions } from '../../ui/form.tsx';
@@ -17,7 +18,8 @@ interface Faulty {
 }
 
 /** The scopes of the key. A key can only grant scopes that it has itself. */
-export function ScopeChoice({ self, fault }: Faulty & { readonly self: Me }) {
+export function ScopeChoice({ fault }: Faulty) {
+  const { self } = useClient();
   const items = SCOPES.map(([value, meaning]) => ({
     value,
     label: (
@@ -42,11 +44,9 @@ export function ScopeChoice({ self, fault }: Faulty & { readonly self: Me }) {
 
 interface ListChoiceProps extends Faulty {
   /** Member of the body. */
-  readonly name: string;
+  readonly name: 'endpoints' | 'sources';
   readonly legend: string;
   readonly items: readonly { readonly id: string; readonly name: string }[];
-  /** The limits of the signed-in key; null: none. */
-  readonly own: readonly string[] | null;
 }
 
 const SPANS = [
@@ -55,7 +55,8 @@ const SPANS = [
 ] as const;
 
 /** All items, including future ones, or some by name. */
-export function ListChoice({ name, legend, items, own, fault }: ListChoiceProps) {
+export function ListChoice({ name, legend, items, fault }: ListChoiceProps) {
+  const own = useClient().self[name]; // null: the signed-in key has no such limit
   const [span, setSpan] = useState<(typeof SPANS)[number]['id']>(own === null ? 'all' : 'some');
   // The service does not match UUIDs with names: an inherited list keeps its spelling.
   const spelled = items.map((item) => ({
@@ -86,8 +87,6 @@ export function ListChoice({ name, legend, items, own, fault }: ListChoiceProps)
 }
 
 interface PinFieldsProps extends Faulty {
-  /** Pins of the signed-in key. */
-  readonly own: Readonly<Record<string, string>>;
   readonly endpoints: readonly EndpointView[];
 }
 
@@ -95,7 +94,8 @@ interface PinFieldsProps extends Faulty {
 const PROJECT = 'project';
 
 /** Parameters, each once, and the only value of each. */
-export function PinFields({ own, endpoints, fault }: PinFieldsProps) {
+export function PinFields({ endpoints, fault }: PinFieldsProps) {
+  const own = useClient().self.pins;
   const list = useId();
   const [pins, setPins] = useState(() => Object.keys(own).map((name, id) => ({ id, name })));
   const parameters = endpoints.flatMap((endpoint) => endpoint.parameters);

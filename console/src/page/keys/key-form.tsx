@@ -22,7 +22,6 @@ const AHEAD = [
 /** Creates a key, at first one that can query, within the rights of the signed-in key. Faults are shown at the fields. */
 export function KeyForm({ onClose, onMade }: KeyFormProps) {
   const client = useClient();
-  const { self } = client;
   const endpoints = useRead(queries.endpoints).value?.result ?? [];
   const sources = sourcesOf(useRead(queries.sources).value ?? []);
   const sending = useMutation({
@@ -53,24 +52,22 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
           fault={fault('description')}
         />
       </div>
-      <ScopeChoice self={self} fault={fault('scopes')} />
+      <ScopeChoice fault={fault('scopes')} />
       <div className="key-form-pair">
         <ListChoice
           name="endpoints"
           legend="Endpoints that it may read"
           items={endpoints}
-          own={self.endpoints}
           fault={fault('endpoints')}
         />
         <ListChoice
           name="sources"
           legend="Sources that it may send to"
           items={sources}
-          own={self.sources}
           fault={fault('sources')}
         />
       </div>
-      <PinFields own={self.pins} endpoints={endpoints} fault={fault('pins')} />
+      <PinFields endpoints={endpoints} fault={fault('pins')} />
       <div className="key-form-pair">
         <TimeField
           label="Expires"

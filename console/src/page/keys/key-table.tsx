@@ -1,6 +1,7 @@
+import { useState } from 'react';
 import type { KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import type { Pages } from '../../api/queries.ts';
+import { usePages } from '../../api/queries.ts';
 import { formatCount } from '../../format/number.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { RowTable, rowsOfPages, type TableColumn } from '../../ui/table/panel-table.tsx';
@@ -13,34 +14,30 @@ const STATES = [
   { id: 'ended', label: 'Revoked, expired' },
 ] as const;
 
+const KEYS_AT_ONCE = 100;
 const NO_KEYS =
   'Keys of the environment, and keys with more rights than yours, are not listed. Create one for each caller.';
 
-/** Which keys are listed. */
-export type KeyStates = (typeof STATES)[number]['id'];
-
 interface KeyTableProps {
-  readonly keys: Pages<KeyView>;
-  readonly states: KeyStates;
-  readonly onStates: (states: KeyStates) => void;
   readonly onMake: () => void;
   readonly onRotate: (key: KeyView) => void;
   readonly onRevoke: (key: KeyView) => void;
 }
 
 /** The keys that the signed-in key may see, their rights, and their actions, newest first. */
-export function KeyTable({ keys, states, onStates, onMake, onRotate, onRevoke }: KeyTableProps) {
-  const ownId = useClient().self.id;
+export function KeyTable({ onMake, onRotate, onRevoke }: KeyTableProps) {
+  const [state, setState] = useState<(typeof STATES)[number]['id']>('active');
+  const keys = usePages<KeyView>('/api/keys', KEYS_AT_ONCE, { state });
   const actions = (
     <div className="row">
-      <Segmented label="Listed" options={STATES} selected={states} onSelect={onStates} />
+      <Segmented label="Listed" options={STATES} selected={state} onSelect={setState} />
       <Button look="primary" onClick={onMake}>
         Create a key
       </Button>
     </div>
   );
   const columns: readonly TableColumn<KeyView>[] = [
-    { name: 'Key', cell: (key) => <Name record={key} isOwn={key.id === ownId} /> },
+    { name: 'Key', cell: (key) => <Name record={key} /> },
     { name: 'State', cell: (key) => <State record={key} /> },
     {
       name: 'May',
@@ -86,7 +83,8 @@ export function KeyTable({ keys, states, onStates, onMake, onRotate, onRevoke }:
   );
 }
 
-function Name({ record, isOwn }: { readonly record: KeyView; readonly isOwn: boolean }) {
+function Name({ record }: { readonly record: KeyView }) {
+  const isOwn = record.id === useClient().self.id;
   return (
     <div className="panel-table-name">
       <span>

@@ -1,32 +1,21 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import type { CreatedKeyView, KeyEntry, KeyView } from '../../../../src/management/view.ts';
+import type { CreatedKeyView, KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { usePages } from '../../api/queries.ts';
 import { isLimited } from '../../api/right.ts';
 import { PageHead } from '../../ui/page-head.tsx';
 import { KeyForm } from './key-form.tsx';
-import { type KeyStates, KeyTable } from './key-table.tsx';
+import { KeyTable } from './key-table.tsx';
 import './keys.css';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { ChoiceField, faultOf } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { Trail } from './trail.tsx';
 
-const KEYS_AT_ONCE = 100;
-const ENTRIES_AT_ONCE = 50;
-
 /** Creates and revokes keys, and shows their audit trail. */
 export default function KeysPage() {
   const { self } = useClient();
   const cache = useQueryClient();
-  const [states, setStates] = useState<KeyStates>('active');
-  const keys = usePages<KeyView>(`/api/keys?state=${states}`, { size: KEYS_AT_ONCE });
-  // It lists actions on all keys: the service does not show it to a limited key.
-  const entries = usePages<KeyEntry>('/api/keys/log', {
-    size: ENTRIES_AT_ONCE,
-    isWanted: !isLimited(self),
-  });
   const [dialog, setDialog] = useState<ReactNode>();
   const [made, setMade] = useState<CreatedKeyView>();
   const [done, setDone] = useState<string>();
@@ -47,8 +36,6 @@ export default function KeysPage() {
       {done !== undefined && <Done message={done} />}
       {made !== undefined && <CreatedKey made={made} onClose={() => setMade(undefined)} />}
       <KeyTable
-        {...{ keys, states }}
-        onStates={setStates}
         onMake={() => setDialog(<KeyForm onClose={close} onMade={onMade} />)}
         onRotate={(key) => setDialog(<RotateDialog record={key} onClose={close} onMade={onMade} />)}
         onRevoke={(key) => {
@@ -56,7 +43,7 @@ export default function KeysPage() {
           setDialog(<RevokeDialog record={key} onClose={close} onRevoked={onRevoked} />);
         }}
       />
-      {!isLimited(self) && <Trail entries={entries} />}
+      {!isLimited(self) && <Trail />}
       {dialog}
     </>
   );

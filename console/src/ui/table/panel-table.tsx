@@ -84,7 +84,10 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
 }
 
 /** The rows of a table that are read page by page. @param older the label of the button that reads the next page */
-export function rowsOfPages<Row>({ items, error, hasMore, busy, loadMore }: Pages<Row>, older: string) {
+export function rowsOfPages<Row extends { readonly id: string | number }>(
+  { items, error, hasMore, busy, loadMore }: Pages<Row>,
+  older: string,
+) {
   const below = hasMore && (
     <div className="load-more">
       <Button disabled={busy} onClick={loadMore}>
