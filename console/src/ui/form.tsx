@@ -1,12 +1,14 @@
-import { type ComponentProps, type ReactNode, useEffect, useId, useRef } from 'react';
-import type { ApiError } from '../api/client.ts';
+import { type ComponentProps, createContext, type ReactNode, use, useEffect, useId, useRef } from 'react';
+import { ApiError } from '../api/client.ts';
 import './form.css';
 
 interface FormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
   readonly onSubmit: (data: FormData) => void;
-  /** What the service has rejected: the first control with a fault gets the focus. */
+  /** What the service has rejected, which its controls show: the first of them gets the focus. */
   readonly error?: unknown;
 }
+
+const RejectedContext = createContext<ApiError | undefined>(undefined);
 
 /** A form that the page sends. The service checks it, not the browser. */
 export function Form({ onSubmit, error, ...props }: FormProps) {
@@ -17,21 +19,23 @@ export function Form({ onSubmit, error, ...props }: FormProps) {
     form.current?.querySelector<HTMLElement>(wrong)?.focus();
   }, [error]);
   return (
-    <form
-      noValidate
-      ref={form}
-      {...props}
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSubmit(new FormData(event.currentTarget));
-      }}
-    />
+    <RejectedContext value={error instanceof ApiError ? error : undefined}>
+      <form
+        noValidate
+        ref={form}
+        {...props}
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSubmit(new FormData(event.currentTarget));
+        }}
+      />
+    </RejectedContext>
   );
 }
 
-/** The faults that the service reports for a member of a body or one inside it: `pins`, `pins.project`. */
-export function faultOf(error: ApiError | null | undefined, member: string): string | undefined {
-  const own = (error?.errors ?? []).filter(
+/** The faults that the service reports for a member of the form's body or one inside it: `pins`, `pins.project`. */
+export function useFault(member = ''): string | undefined {
+  const own = (use(RejectedContext)?.errors ?? []).filter(
     ({ parameter }) => parameter === member || parameter.startsWith(`${member}.`),
   );
   if (own.length === 0) return undefined;
@@ -81,7 +85,9 @@ type Control<Tag extends 'input' | 'select'> = Labelled &
   };
 
 /** What the controls of fields share, and their own properties. */
-function useControl<Props extends Labelled>({ label, help, fault, ...own }: Props) {
+function useControl<Props extends Labelled & { name?: string | undefined }>(given: Props) {
+  const rejected = useFault(given.name);
+  const { label, help, fault = rejected, ...own } = given;
   const id = useId();
   const shared = {
     id,
@@ -150,19 +156,22 @@ export function Options({ options }: Choices) {
   });
 }
 
-interface GroupProps extends Pick<Labelled, 'help' | 'fault'> {
+interface GroupProps extends Pick<Labelled, 'help'> {
+  /** Member of the body. */
+  readonly name: string;
   readonly legend: string;
   readonly children: ReactNode;
 }
 
 /** A group of controls for one value. */
-export function Group({ legend, children, ...about }: GroupProps) {
+export function Group({ name, legend, help, children }: GroupProps) {
   const id = useId();
+  const fault = useFault(name);
   return (
-    <fieldset className="field group" aria-describedby={id} data-wrong={about.fault !== undefined}>
+    <fieldset className="field group" aria-describedby={id} data-wrong={fault !== undefined}>
       <legend>{legend}</legend>
       {children}
-      <Help id={id} {...about} />
+      <Help {...{ id, help, fault }} />
     </fieldset>
   );
 }

@@ -4,7 +4,7 @@ import type { AlertDetailView, SilenceView } from '../../../../src/management/al
 import { useClient } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
-import { faultOf, Group, TextField } from '../../ui/form.tsx';
+import { Group, TextField } from '../../ui/form.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { RowTable } from '../../ui/table/panel-table.tsx';
@@ -105,7 +105,6 @@ function SilenceForm({ alert, onClose, onMade }: SilenceFormProps) {
     },
     onSuccess: onMade,
   });
-  const fault = (member: string) => faultOf(sending.error, member);
   return (
     <FormDialog
       title={`Silence ${alert.name}`}
@@ -116,14 +115,13 @@ function SilenceForm({ alert, onClose, onMade }: SilenceFormProps) {
         label="Until"
         name="until"
         help="At most 90 days ahead."
-        fault={fault('until')}
         initial={inAnHour}
         picks={AHEAD}
         clear="clear"
       />
-      <TextField label="Why" name="comment" fault={fault('comment')} />
+      <TextField label="Why" name="comment" />
       {alert.per.length > 0 && (
-        <Group legend="Only instances with" help="Empty: all of them." fault={fault('labels')}>
+        <Group name="labels" legend="Only instances with" help="Empty: all of them.">
           {alert.per.map((name) => (
             <TextField
               key={name}

@@ -3,7 +3,7 @@ import type { EndpointView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { mayGrant } from '../../api/right.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
-import { Checks, Group, Options, Suggestions } from '../../ui/form.tsx';
+import { Checks, Group, Options, Suggestions, useFault } from '../../ui/form.tsx';
 import { Segmented } from '../../ui/tabs.tsx';
 
 const SCOPES = [
@@ -13,12 +13,8 @@ const SCOPES = [
   ['metrics', 'reads metrics, for Prometheus'],
 ] as const;
 
-interface Faulty {
-  readonly fault: string | undefined;
-}
-
 /** The scopes of the key. A key can only grant scopes that it has itself. */
-export function ScopeChoice({ fault }: Faulty) {
+export function ScopeChoice() {
   const { self } = useClient();
   const items = SCOPES.map(([value, meaning]) => ({
     value,
@@ -33,16 +29,16 @@ export function ScopeChoice({ fault }: Faulty) {
   const isShort = items.some(({ isDisabled }) => isDisabled);
   return (
     <Group
+      name="scopes"
       legend="Scopes"
       help={isShort ? 'A key cannot grant a scope that it lacks.' : undefined}
-      fault={fault}
     >
       <Checks name="scopes" items={items} />
     </Group>
   );
 }
 
-interface ListChoiceProps extends Faulty {
+interface ListChoiceProps {
   /** Member of the body. */
   readonly name: 'endpoints' | 'sources';
   readonly legend: string;
@@ -55,7 +51,7 @@ const SPANS = [
 ] as const;
 
 /** All items, including future ones, or some by name. */
-export function ListChoice({ name, legend, items, fault }: ListChoiceProps) {
+export function ListChoice({ name, legend, items }: ListChoiceProps) {
   const own = useClient().self[name]; // null: the signed-in key has no such limit
   const [span, setSpan] = useState<(typeof SPANS)[number]['id']>(own === null ? 'all' : 'some');
   // The service does not match UUIDs with names: an inherited list keeps its spelling.
@@ -65,11 +61,7 @@ export function ListChoice({ name, legend, items, fault }: ListChoiceProps) {
     isChecked: own !== null,
   }));
   return (
-    <Group
-      legend={legend}
-      help={own === null ? undefined : 'Your own key is limited to these.'}
-      fault={fault}
-    >
+    <Group {...{ name, legend }} help={own === null ? undefined : 'Your own key is limited to these.'}>
       <Segmented
         label={legend}
         options={own === null ? SPANS : SPANS.slice(1)}
@@ -86,15 +78,11 @@ export function ListChoice({ name, legend, items, fault }: ListChoiceProps) {
   );
 }
 
-interface PinFieldsProps extends Faulty {
-  readonly endpoints: readonly EndpointView[];
-}
-
 // It also applies to events, so it can be pinned even if no endpoint declares it.
 const PROJECT = 'project';
 
 /** Parameters, each once, and the only value of each. */
-export function PinFields({ endpoints, fault }: PinFieldsProps) {
+export function PinFields({ endpoints }: { readonly endpoints: readonly EndpointView[] }) {
   const own = useClient().self.pins;
   const list = useId();
   const [pins, setPins] = useState(() => Object.keys(own).map((name, id) => ({ id, name })));
@@ -105,9 +93,9 @@ export function PinFields({ endpoints, fault }: PinFieldsProps) {
     setPins([...pins, { id: 1 + Math.max(-1, ...pins.map(({ id }) => id)), name }]);
   return (
     <Group
+      name="pins"
       legend="Pinned values"
       help="The only value of a parameter. A key that pins project reads and sends only events of that project."
-      fault={fault}
     >
       {pins.map(({ id, name }) => (
         <div className="pin" key={id}>
@@ -156,12 +144,13 @@ const RATES = [
 ] as const;
 
 /** The rate limit of the key. */
-export function RateFields({ fault }: Faulty) {
+export function RateFields() {
+  const fault = useFault('rate');
   return (
     <Group
+      name="rate"
       legend="Requests"
       help="Empty: no limit for this key. At once: twice the rate by default."
-      fault={fault}
     >
       <div className="rate">
         {RATES.map(([name, text, step]) => (

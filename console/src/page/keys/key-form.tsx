@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import type { CreatedKeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries, sourcesOf, useRead } from '../../api/queries.ts';
-import { faultOf, TextField } from '../../ui/form.tsx';
+import { TextField } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { TimeField } from '../../ui/time/time-control.tsx';
 import { ListChoice, PinFields, RateFields, ScopeChoice } from './key-fields.tsx';
@@ -29,7 +29,6 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
       client.call<CreatedKeyView>('/api/keys', ['key', 'id'], { method: 'POST', body: toBody(data) }),
     onSuccess: onMade,
   });
-  const fault = (member: string) => faultOf(sending.error, member);
   return (
     <FormDialog
       className="key-form is-loose"
@@ -39,51 +38,24 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
       {...{ sending, onClose }}
     >
       <div className="key-form-pair">
-        <TextField
-          label="Name"
-          name="name"
-          help="Program or person that will use the key."
-          fault={fault('name')}
-        />
-        <TextField
-          label="Description"
-          name="description"
-          help="Optional note."
-          fault={fault('description')}
-        />
+        <TextField label="Name" name="name" help="Program or person that will use the key." />
+        <TextField label="Description" name="description" help="Optional note." />
       </div>
-      <ScopeChoice fault={fault('scopes')} />
+      <ScopeChoice />
       <div className="key-form-pair">
-        <ListChoice
-          name="endpoints"
-          legend="Endpoints that it may read"
-          items={endpoints}
-          fault={fault('endpoints')}
-        />
-        <ListChoice
-          name="sources"
-          legend="Sources that it may send to"
-          items={sources}
-          fault={fault('sources')}
-        />
+        <ListChoice name="endpoints" legend="Endpoints that it may read" items={endpoints} />
+        <ListChoice name="sources" legend="Sources that it may send to" items={sources} />
       </div>
-      <PinFields endpoints={endpoints} fault={fault('pins')} />
+      <PinFields endpoints={endpoints} />
       <div className="key-form-pair">
-        <TimeField
-          label="Expires"
-          name="expires"
-          help="Empty: never."
-          fault={fault('expires_at')}
-          picks={AHEAD}
-          clear="never"
-        />
-        <RateFields fault={fault('rate')} />
+        <TimeField label="Expires" name="expires_at" help="Empty: never." picks={AHEAD} clear="never" />
+        <RateFields />
       </div>
     </FormDialog>
   );
 }
 
-const TEXTS = ['name', 'description', 'expires', 'per_second', 'burst'];
+const TEXTS = ['name', 'description', 'expires_at', 'per_second', 'burst'];
 
 /** The body of `POST /api/keys` (docs/keys.md). The service checks it. */
 function toBody(data: FormData): object {

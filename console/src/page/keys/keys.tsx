@@ -8,7 +8,7 @@ import { KeyForm } from './key-form.tsx';
 import { KeyTable } from './key-table.tsx';
 import './keys.css';
 import { Button, CopyButton } from '../../ui/button.tsx';
-import { ChoiceField, faultOf } from '../../ui/form.tsx';
+import { ChoiceField } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { Trail } from './trail.tsx';
 
@@ -152,7 +152,7 @@ function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
     mutationFn: (data: FormData) =>
       client.call<CreatedKeyView>(`/api/keys/${record.id}/rotate`, ['key', 'id'], {
         method: 'POST',
-        body: { overlap_seconds: Number(data.get('overlap')) },
+        body: { overlap_seconds: Number(data.get('overlap_seconds')) },
       }),
     onSuccess: onMade,
   });
@@ -166,8 +166,7 @@ function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
       <ChoiceField
         label="The old key stays valid for"
         help={record.expires_at !== null && 'At most until its expiry, which is also that of the new key.'}
-        fault={faultOf(sending.error, 'overlap_seconds')}
-        name="overlap"
+        name="overlap_seconds"
         defaultValue={OVERLAP}
         options={OVERLAPS}
       />

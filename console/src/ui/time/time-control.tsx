@@ -2,7 +2,7 @@ import { type ComponentProps, useId, useState } from 'react';
 import { formatAgo, formatTime, fromField, toField, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 import { QuietButton } from '../button.tsx';
-import { describedBy, Field } from '../form.tsx';
+import { describedBy, Field, useFault } from '../form.tsx';
 import './time-control.css';
 
 interface TimeControlProps {
@@ -51,7 +51,7 @@ export function TimeControl({ value, picks, clear, onChange, ...shared }: TimeCo
 }
 
 interface TimeFieldProps
-  extends Pick<ComponentProps<typeof Field>, 'label' | 'help' | 'fault'>,
+  extends Pick<ComponentProps<typeof Field>, 'label' | 'help'>,
     Pick<TimeControlProps, 'picks' | 'clear'> {
   readonly name: string;
   /** At first. */
@@ -64,7 +64,7 @@ export function TimeField({ name, initial = '', picks, clear, ...about }: TimeFi
   const [value, onChange] = useState(initial);
   const control = { id, className: 'input', 'aria-describedby': describedBy(id) };
   return (
-    <Field id={id} {...about}>
+    <Field id={id} fault={useFault(name)} {...about}>
       <input type="hidden" {...{ name, value }} />
       <TimeControl {...{ ...control, value, picks, clear, onChange }} />
     </Field>
