@@ -4,7 +4,7 @@ import type { Me } from '../../src/management/view.ts';
 import { useClient } from './api/client.ts';
 import { ENDPOINTS_EVERY_MS, queries, useFiring, useRead } from './api/queries.ts';
 import { isOfferedTo, PAGES, type Page } from './page.ts';
-import { type Theme, usePreference } from './preference.ts';
+import { usePreference } from './preference.ts';
 import { Button, QuietButton } from './ui/button.tsx';
 import './shell.css';
 import { Boundary } from './ui/boundary/boundary.tsx';
@@ -190,15 +190,8 @@ function NavItem({ href, label, firing = 0, onGo }: NavItemProps) {
   );
 }
 
-const THEMES: readonly { readonly id: Theme; readonly label: string }[] = [
-  { id: 'system', label: 'Auto' },
-  { id: 'light', label: 'Light' },
-  { id: 'dark', label: 'Dark' },
-];
-const ZONES = [
-  { id: 'local', label: 'Local' },
-  { id: 'utc', label: 'UTC' },
-] as const;
+const THEMES = { system: 'Auto', light: 'Light', dark: 'Dark' } as const;
+const ZONES = { local: 'Local', utc: 'UTC' } as const;
 
 function Preferences({ onSignIn, onSignOut, onChoose }: ShellProps) {
   const { self } = useClient();

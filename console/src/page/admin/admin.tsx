@@ -15,24 +15,22 @@ import { Ago } from '../../ui/time/time-control.tsx';
 import { REFUSALS } from '../keys/trail.tsx';
 import { KeyName } from './key-name.tsx';
 
-const PARTS = [
-  { id: 'usage', label: 'Usage', part: Usage },
-  { id: 'requests', label: 'Rejected requests', part: RejectedRequests },
-  { id: 'events', label: 'Rejected events', part: RejectedEvents },
-] as const;
+const LABELS = { usage: 'Usage', requests: 'Rejected requests', events: 'Rejected events' } as const;
+const PARTS = { usage: Usage, requests: RejectedRequests, events: RejectedEvents };
 
 /** What an operator looks after. `?show=` names the part. */
 export default function AdminPage() {
   const [, navigate] = useLocation();
   const named = new URLSearchParams(useSearch()).get('show');
-  const { id, part: Part } = PARTS.find((one) => one.id === named) ?? PARTS[0];
+  const id = named === 'requests' || named === 'events' ? named : 'usage';
+  const Part = PARTS[id];
   return (
     <>
       <PageHead title="Admin">Who uses the service, and what it rejects.</PageHead>
       <div>
         <Tabs
           label="Parts of this page"
-          tabs={PARTS}
+          options={LABELS}
           selected={id}
           onSelect={(next) => navigate(`/admin?show=${next}`, { replace: true })}
         >
@@ -43,21 +41,14 @@ export default function AdminPage() {
   );
 }
 
-const BY = [
-  { id: 'project', label: 'By project' },
-  { id: 'key', label: 'By key' },
-] as const;
-const DAYS = [
-  { id: '7', label: '7 d' },
-  { id: '30', label: '30 d' },
-  { id: '90', label: '90 d' },
-] as const;
+const BY = { project: 'By project', key: 'By key' } as const;
+const DAYS = { 7: '7 d', 30: '30 d', 90: '90 d' } as const;
 // `max_rows` of the endpoint, which has the newest days first.
 const ROWS_MAX = 10_000;
 // Usage is written once a minute.
 const USAGE_EVERY_MS = 60_000;
 
-type By = (typeof BY)[number]['id'];
+type By = keyof typeof BY;
 type Count = 'events' | 'bytes' | 'queries' | 'core_seconds';
 type Day = Readonly<Record<By, string> & Record<Count, number>>;
 /** A project or key, and what it has stored and asked on each day. */
@@ -68,7 +59,7 @@ const sum = ([, days]: Row, count: Count) => days.reduce((total, day) => total +
 /** What was stored and asked, by project or key: the endpoint usage.by-project. */
 function Usage() {
   const [by, setBy] = useState<By>('project');
-  const [days, setDays] = useState<(typeof DAYS)[number]['id']>('30');
+  const [days, setDays] = useState<`${keyof typeof DAYS}`>('30');
   const asked = `usage.by-project?by=${by}&days=${days}`;
   const read = query<{ readonly result: readonly Day[] }>(`/api/endpoints/query/${asked}`, ['result']);
   const { value, error } = useRead(read, { everyMs: USAGE_EVERY_MS });

@@ -224,18 +224,14 @@ interface DefinitionProps {
   readonly values: Readonly<Record<string, string>>;
 }
 
-const PARTS = [
-  { id: 'calls', label: 'Call it from your code' },
-  { id: 'columns', label: 'Columns' },
-  { id: 'sql', label: 'SQL' },
-] as const;
+const PARTS = { calls: 'Call it from your code', columns: 'Columns', sql: 'SQL' } as const;
 
 /** A call of the endpoint, and its definition. */
 function Definition({ endpoint, values }: DefinitionProps) {
-  const [selected, setSelected] = useState<(typeof PARTS)[number]['id']>('calls');
+  const [selected, setSelected] = useState<keyof typeof PARTS>('calls');
   return (
     <Panel title="Definition">
-      <Tabs label="Parts" tabs={PARTS} selected={selected} onSelect={setSelected}>
+      <Tabs label="Parts" options={PARTS} selected={selected} onSelect={setSelected}>
         {selected === 'calls' && <Call endpoint={endpoint} values={values} />}
         {selected === 'columns' && <Columns columns={endpoint.columns} />}
         {selected === 'sql' && <Sql sql={endpoint.sql} />}

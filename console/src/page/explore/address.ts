@@ -2,12 +2,13 @@ import { type LastRange, parseLast } from '../../format/range.ts';
 import { formatIso } from '../../format/time.ts';
 import { formatMeasure, parseMeasure, TOPS } from './histogram/measure.ts';
 
-export const VIEWS = [
-  { id: 'lines', label: 'Lines' },
-  { id: 'patterns', label: 'Patterns' },
-  { id: 'compare', label: 'Compare' },
-  { id: 'timeline', label: 'Timeline' },
-] as const;
+/** The first is the default. */
+export const VIEWS = {
+  lines: 'Lines',
+  patterns: 'Patterns',
+  compare: 'Compare',
+  timeline: 'Timeline',
+} as const;
 
 /** A range that is marked in the chart. */
 interface MarkedRange {
@@ -75,7 +76,7 @@ const PARTS = {
   ),
   /** Which line is at the top. */
   order: oneOf(['newest', 'oldest']),
-  view: oneOf(VIEWS.map(({ id }) => id)),
+  view: oneOf(Object.keys(VIEWS) as (keyof typeof VIEWS)[]),
   /** How the events are divided for a comparison (analysis/compare-sets.ts). */
   compare: oneOf(['', 'range', 'errors', 'search']),
   /** A range within the range to compare with the rest: `<from>/<until>`, ISO 8601. */

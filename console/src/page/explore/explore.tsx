@@ -39,7 +39,12 @@ export default function ExplorePage() {
         <ExploreHead onHelp={onHelp} />
         <HistogramPanel />
         <div className="explore-views">
-          <Tabs label="Events as" tabs={VIEWS} selected={address.view} onSelect={(view) => change({ view })}>
+          <Tabs
+            label="Events as"
+            options={VIEWS}
+            selected={address.view}
+            onSelect={(view) => change({ view })}
+          >
             <Suspense fallback={<p className="muted">Loading…</p>}>
               <View />
             </Suspense>

@@ -45,15 +45,12 @@ interface ListChoiceProps {
   readonly items: readonly { readonly id: string; readonly name: string }[];
 }
 
-const SPANS = [
-  { id: 'all', label: 'All' },
-  { id: 'some', label: 'Only these' },
-] as const;
+const SPANS = { all: 'All', some: 'Only these' } as const;
 
 /** All items, including future ones, or some by name. */
 export function ListChoice({ name, legend, items }: ListChoiceProps) {
   const own = useClient().self[name]; // null: the signed-in key has no such limit
-  const [span, setSpan] = useState<(typeof SPANS)[number]['id']>(own === null ? 'all' : 'some');
+  const [span, setSpan] = useState<keyof typeof SPANS>(own === null ? 'all' : 'some');
   // The service does not match UUIDs with names: an inherited list keeps its spelling.
   const spelled = items.map((item) => ({
     value: own?.includes(item.id) === true ? item.id : item.name,
@@ -64,7 +61,7 @@ export function ListChoice({ name, legend, items }: ListChoiceProps) {
     <Group {...{ name, legend }} help={own === null ? undefined : 'Your own key is limited to these.'}>
       <Segmented
         label={legend}
-        options={own === null ? SPANS : SPANS.slice(1)}
+        options={own === null ? SPANS : { some: SPANS.some }}
         selected={span}
         onSelect={setSpan}
       />

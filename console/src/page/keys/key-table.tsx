@@ -9,10 +9,7 @@ import { Segmented } from '../../ui/tabs.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 
-const STATES = [
-  { id: 'active', label: 'Valid' },
-  { id: 'ended', label: 'Revoked, expired' },
-] as const;
+const STATES = { active: 'Valid', ended: 'Revoked, expired' } as const;
 
 const KEYS_AT_ONCE = 100;
 const NO_KEYS =
@@ -26,7 +23,7 @@ interface KeyTableProps {
 
 /** The keys that the signed-in key may see, their rights, and their actions, newest first. */
 export function KeyTable({ onMake, onRotate, onRevoke }: KeyTableProps) {
-  const [state, setState] = useState<(typeof STATES)[number]['id']>('active');
+  const [state, setState] = useState<keyof typeof STATES>('active');
   const keys = usePages<KeyView>('/api/keys', KEYS_AT_ONCE, { state });
   const actions = (
     <div className="row">

@@ -32,6 +32,7 @@ interface PanesProps {
 /** Editors of the texts, side by side or one at a time, and their faults, each a button that leads to its place. */
 export function Panes({ panes, texts, faults, onEdit, onRun }: PanesProps) {
   const [shown, setShown] = useState(panes[0]?.id ?? 'definition');
+  const labels = Object.fromEntries(panes.map(({ id, path }) => [id, path + countOf(faults[id])]));
   const editors = useRef<Partial<Record<keyof Texts, EditorHandle | null>>>({});
   const found = panes.flatMap(({ id, path }) => faults[id].map((fault) => ({ id, path, fault })));
   const show = (id: keyof Texts, fault: Fault) => {
@@ -42,12 +43,7 @@ export function Panes({ panes, texts, faults, onEdit, onRun }: PanesProps) {
     <div className="bench-panes">
       {panes.length > 1 && (
         <div className="bench-choose">
-          <Segmented
-            label="File"
-            options={panes.map(({ id, path }) => ({ id, label: path + countOf(faults[id]) }))}
-            selected={shown}
-            onSelect={setShown}
-          />
+          <Segmented<keyof Texts> label="File" options={labels} selected={shown} onSelect={setShown} />
         </div>
       )}
       {panes.map(({ id, path, language, label, note, words, actions }) => (

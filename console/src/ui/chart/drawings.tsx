@@ -67,9 +67,10 @@ function AnswerTable({ caption, columns, rows, times }: AnswerTableProps) {
 }
 
 /** How an answer is shown. */
-export type View = 'chart' | 'table' | 'json';
+export type View = keyof typeof VIEWS;
 
-const LABELS: Readonly<Record<View, string>> = { chart: 'Chart', table: 'Table', json: 'JSON' };
+const UNDRAWN = { table: 'Table', json: 'JSON' } as const;
+const VIEWS = { chart: 'Chart', ...UNDRAWN } as const;
 
 interface AnswerViewsProps extends Omit<AnswerRowsProps, 'view'> {
   /** Undefined, or one that the answer does not have: the first one. */
@@ -79,11 +80,10 @@ interface AnswerViewsProps extends Omit<AnswerRowsProps, 'view'> {
 
 /** The rows of an answer: as charts if it has some, as a table, and as JSON. */
 export function AnswerViews({ view, onView, rows, drawn }: AnswerViewsProps) {
-  const views: readonly View[] = drawn.charts.length > 0 ? ['chart', 'table', 'json'] : ['table', 'json'];
-  const shown = views.find((one) => one === view) ?? views[0] ?? 'table';
-  const tabs = views.map((id) => ({ id, label: LABELS[id] }));
+  const isDrawn = drawn.charts.length > 0;
+  const shown = view === undefined || (view === 'chart' && !isDrawn) ? (isDrawn ? 'chart' : 'table') : view;
   return (
-    <Tabs label="View" tabs={tabs} selected={shown} onSelect={onView}>
+    <Tabs label="View" options={isDrawn ? VIEWS : UNDRAWN} selected={shown} onSelect={onView}>
       {shown === 'json' ? (
         <Code text={formatJson(rows)} label="The answer as JSON" />
       ) : (

@@ -24,9 +24,9 @@ export function Compare() {
     <section className="panel analysis" aria-label="Compare">
       <div className="analysis-bar">
         {sets !== undefined && all.length > 1 && (
-          <Segmented
+          <Segmented<CompareSets['id']>
             label="Compare with the rest"
-            options={all}
+            options={Object.fromEntries(all.map(({ id, label }) => [id, label]))}
             selected={sets.id}
             onSelect={(compare) => change({ compare })}
           />

@@ -27,10 +27,7 @@ interface RecordProps {
   readonly line: Line;
 }
 
-const VIEWS = [
-  { id: 'fields', label: 'Fields' },
-  { id: 'json', label: 'JSON' },
-] as const;
+const VIEWS = { fields: 'Fields', json: 'JSON' } as const;
 
 /** Everything of a line; each value has a menu. */
 export function Record({ id, line }: RecordProps) {
