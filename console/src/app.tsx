@@ -1,6 +1,6 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import { useLocation } from 'wouter';
+import { matchRoute, useLocation, useRouter } from 'wouter';
 import type { Me } from '../../src/management/view.ts';
 import {
   type CallOptions,
@@ -23,7 +23,7 @@ import {
   withChoices,
 } from './api/session.ts';
 import { NoAccess, SignInPage } from './page/sign-in/sign-in.tsx';
-import { findPage } from './page.ts';
+import { PAGES } from './page.ts';
 import { applyPreference, PreferenceContext, readPreference } from './preference.ts';
 import { Shell } from './shell.tsx';
 
@@ -53,7 +53,10 @@ export function App() {
   const [message, setMessage] = useState<string>();
   const [location] = useLocation();
   const [wantsSignIn, setWantsSignIn] = useState(() => readKey() !== undefined);
-  const needsKey = (findPage(location)?.scopes ?? 'none') !== 'none';
+  const { parser } = useRouter();
+  // A page that there is not needs none: the console says so.
+  const page = PAGES.find(({ path }) => matchRoute(parser, path, location)[0]);
+  const needsKey = page !== undefined && page.scopes !== 'none';
 
   const leave = useCallback((why?: string) => {
     keepKey(undefined);

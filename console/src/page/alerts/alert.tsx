@@ -32,7 +32,7 @@ const EVERY_MS = 10_000;
 /** One alert: its state, what its evaluations saw, its silences and its history. */
 export default function AlertPage() {
   const { name = '' } = useParams();
-  const asked = useMemo(() => query<AlertDetailView>(apiPath({ name }), ['instances', 'chart']), [name]);
+  const asked = query<AlertDetailView>(apiPath({ name }), ['instances', 'chart']);
   const { value: alert, error } = useRead(asked, { everyMs: EVERY_MS });
   if (alert !== undefined) return <Known alert={alert} error={error} />;
   return (

@@ -1,4 +1,4 @@
-import { Suspense, useMemo } from 'react';
+import { Suspense } from 'react';
 import { Link, useLocation, useParams, useSearch } from 'wouter';
 import type { DashboardView } from '../../../../src/management/dashboard-view.ts';
 import { useClient } from '../../api/client.ts';
@@ -21,10 +21,7 @@ export default function DashboardPage() {
   const [path, navigate] = useLocation();
   const mayEdit = mayUseWorkbench(self);
   const isEdited = mayEdit && parseAddress(search, []).isEdited;
-  const read = useMemo(
-    () => query<DashboardView>(`/api/dashboards/${encodeURIComponent(name)}`, ['rows', 'parameters']),
-    [name],
-  );
+  const read = query<DashboardView>(`/api/dashboards/${encodeURIComponent(name)}`, ['rows', 'parameters']);
   const { value, error } = useRead(read, { isWanted: !isEdited });
   if (isEdited)
     return (

@@ -10,11 +10,11 @@ import {
   useState,
 } from 'react';
 import { Link } from 'wouter';
-import { type Zone, zoneName } from '../../format/time.ts';
+import { zoneName } from '../../format/time.ts';
 import { formatSpan, type Span } from '../../format/time-axis.ts';
 import { useZone } from '../../preference.ts';
 import { Button, QuietButton } from '../button.tsx';
-import { type Chart, findPlace, findSelection, type Selection } from './chart.ts';
+import { type Chart, describeAt, findPlace, findSelection, rangeOf, type Selection } from './chart.ts';
 import { Plot, type PlotProps } from './plot.tsx';
 import './time-chart.css';
 
@@ -102,10 +102,6 @@ export function LinkedChart({ chart, heightPx, hidesTitle = false, ...lines }: L
 function toSpan(spans: readonly Span[], { first, last }: Selection): Span | undefined {
   const [start, end] = [spans[first], spans[last]];
   return start && end && { from: start.from, until: end.until };
-}
-
-function rangeOf(spans: readonly Span[]): Span {
-  return { from: spans[0]?.from ?? 0, until: spans.at(-1)?.until ?? 0 };
 }
 
 /** The places of a stretch of time: the same object while they are the same, since effects depend on it. */
@@ -256,11 +252,4 @@ function Legend({ chart, at, isLive }: LegendProps) {
       {at !== null && <li className="visually-hidden">{describeAt(chart, at, zone)}</li>}
     </ul>
   );
-}
-
-/** `2026-11-20 07:00 – 08:00 · so far` */
-function describeAt({ spans, partial }: Chart, at: number, zone: Zone): string {
-  const span = spans[at];
-  if (span === undefined) return '';
-  return [formatSpan(span, { zone, range: rangeOf(spans) }), partial.get(at)].filter(Boolean).join(' · ');
 }

@@ -1,10 +1,11 @@
 import type { PanelView } from '../../../../src/management/dashboard-view.ts';
 import type { ChartView, EndpointView } from '../../../../src/management/view.ts';
 
-const TABLE: ChartView = {
-  ...{ show: 'table', title: null, time: null, series: null, values: [], unit: null },
-  ...{ band: [], bad: [], top: null, thresholds: [] },
+/** A chart that says nothing. */
+export const PLAIN: Omit<ChartView, 'time' | 'series' | 'values'> = {
+  ...{ show: 'line', title: null, unit: null, band: [], bad: [], top: null, thresholds: [] },
 };
+const TABLE: ChartView = { ...PLAIN, show: 'table', time: null, series: null, values: [] };
 
 /** The chart of a panel: the first that has its columns, changed as the panel says. @param charts those of its endpoint */
 export function toPanelChart(

@@ -2,10 +2,9 @@ import { useMemo, useState } from 'react';
 import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatShort } from '../../../format/number.ts';
 import { formatIso, formatTime, type Zone, zoneName } from '../../../format/time.ts';
-import { formatSpan } from '../../../format/time-axis.ts';
 import { useZone } from '../../../preference.ts';
 import { QuietButton } from '../../../ui/button.tsx';
-import type { Chart, Selection } from '../../../ui/chart/chart.ts';
+import { type Chart, describeAt, type Selection } from '../../../ui/chart/chart.ts';
 import { Plot } from '../../../ui/chart/plot.tsx';
 import { ErrorNote } from '../../../ui/note.tsx';
 import { parseMark } from '../address.ts';
@@ -57,7 +56,7 @@ export function HistogramPanel() {
         <span className="histogram-time small muted number">
           {at === null || bars.starts[at] === undefined
             ? `times in ${zoneName(zone)}`
-            : describeBucket(bars, at, { search, zone })}
+            : describeAt(bars, at, zone)}
         </span>
       </div>
       {state.kind === 'failed' && isRefused(state) && <ErrorNote error={state.error} />}
@@ -84,9 +83,9 @@ export function HistogramPanel() {
             <LegendEntry key={series.label} {...{ series, at }} by={chart.by} />
           ))}
           <DeployEntries {...{ deploys, zone, onZoom }} />
-          {bars.parts.some(Boolean) && bars.total > 0 && (
+          {bars.partial.size > 0 && bars.total > 0 && (
             <li className="histogram-entry muted">
-              hatched: {[...new Set(bars.parts)].filter(Boolean).join(', ')}
+              hatched: {[...new Set(bars.partial.values())].join(', ')}
             </li>
           )}
         </ul>
@@ -100,54 +99,36 @@ const HEIGHT_PX = 116;
 /** The bars as a chart, which is drawn anew if it changes. */
 function useDrawn(bars: Bars, deploys: readonly Deploy[]): Chart {
   const { address, histogram } = useExploring();
-  const { search, slicesRead, slices, backToMs } = histogram;
+  const { slicesRead, slices, backToMs } = histogram;
   const mark = parseMark(address.mark);
   const [from, until] = [mark?.fromMs, mark?.untilMs];
   const countedBackToMs = slicesRead < slices ? backToMs : undefined;
   return useMemo(() => {
-    const { starts, parts, series, areLines } = bars;
-    const start = starts[0] ?? 0;
+    const { starts, spans, partial, series, areLines } = bars;
     const toSpan = (fromMs: number, untilMs: number) => ({ from: fromMs / 1000, until: untilMs / 1000 });
     return {
       title: 'Events over time',
-      spans: starts.map((ms) => toSpan(ms, ms + search.widthMs)),
-      partial: new Map(parts.flatMap((part, place) => (part === undefined ? [] : [[place, part] as const]))),
-      // The first one is drawn on top of the others.
-      series: series.toReversed().map(({ label, color, alpha, counts }) => ({
-        ...{ label, color, alpha, values: counts, kind: areLines ? ('line' as const) : ('bar' as const) },
-      })),
+      ...{ spans, partial },
+      series: series.toReversed(), // the first one is drawn on top of the others
       stacked: !areLines,
       format: formatShort,
       summary: () => '',
       shades: [
         ...(countedBackToMs === undefined
           ? []
-          : [{ ...toSpan(start, countedBackToMs), color: 'sunken' as const }]),
+          : [{ ...toSpan(starts[0] ?? 0, countedBackToMs), color: 'sunken' as const }]),
         ...(from === undefined || until === undefined
           ? []
           : [{ ...toSpan(from, until), color: 'accent-soft' as const }]),
       ],
       instants: deploys.map(({ ms }) => ms / 1000),
     };
-  }, [bars, search, countedBackToMs, from, until, deploys]);
+  }, [bars, countedBackToMs, from, until, deploys]);
 }
 
 function describeTotal({ slicesRead, slices, isOld, state }: Histogram, total: number): string {
   if (slicesRead === slices || slicesRead === 0 || isOld) return total === 1 ? 'event' : 'events';
   return state.kind === 'running' ? 'events so far' : 'events counted, not all';
-}
-
-function describeBucket(bars: Bars, at: number, { search, zone }: Shown): string {
-  const { widthMs, fromMs, untilMs } = search;
-  const start = bars.starts[at] ?? 0;
-  const range = { from: fromMs / 1000, until: untilMs / 1000 };
-  const span = { from: start / 1000, until: (start + widthMs) / 1000 };
-  return [formatSpan(span, { zone, range }), bars.parts[at]].filter(Boolean).join(' · ');
-}
-
-interface Shown {
-  readonly search: Search;
-  readonly zone: Zone;
 }
 
 interface LegendEntryProps {
@@ -164,7 +145,7 @@ function describeValue(value: number | null | undefined): string {
 /** A click searches for its events, with Alt for all others. */
 function LegendEntry({ series, by, at }: LegendEntryProps) {
   const { filter } = useExploring();
-  const { value, label, color, alpha, counts, total } = series;
+  const { value, label, color, alpha, values, total } = series;
   const content = (
     <>
       <span
@@ -172,7 +153,7 @@ function LegendEntry({ series, by, at }: LegendEntryProps) {
         style={{ background: `color-mix(in srgb, var(--${color}) ${alpha * 100}%, var(--surface))` }}
       />
       <span className="histogram-label">{showText(label)}</span>
-      <span className="number">{describeValue(at === null ? total : counts[at])}</span>
+      <span className="number">{describeValue(at === null ? total : values[at])}</span>
     </>
   );
   if (value === undefined) return <li className="histogram-entry">{content}</li>;

@@ -1,41 +1,25 @@
 import { ownMember } from '../../../format/own.ts';
-import type { DataColor } from '../../../ui/chart/chart.ts';
+import type { ChartSeries, DataColor } from '../../../ui/chart/chart.ts';
 import type { Search } from '../search/search.ts';
 import { ceilTo, floorTo } from '../search/slice.ts';
 import { isAdditive } from './measure.ts';
 import type { BucketCount, Chart } from './use-histogram.ts';
 
 /** One value of the field that the histogram is by. */
-export interface BarSeries {
+export interface BarSeries extends ChartSeries {
   /** Undefined: all other values together. */
   readonly value: string | null | undefined;
-  readonly label: string;
-  /** Name of a colour of style/token.css, and the share of it. */
-  readonly color: DataColor;
   readonly alpha: number;
-  /** One for each time bucket; null: there is no number to show. */
-  readonly counts: readonly (number | null)[];
   /** Undefined if its values cannot be added. */
   readonly total: number | undefined;
 }
 
-export interface Bars {
-  /** Starts of time buckets, ms since the epoch. */
-  readonly starts: readonly number[];
-  /** Why the count of a time bucket is not of all its time: it is not over, or the range cuts it. Undefined: it is of all. */
-  readonly parts: readonly ('so far' | 'partial' | undefined)[];
-  /** From the bottom of a bar up. */
-  readonly series: readonly BarSeries[];
-  /** Number of events. */
-  readonly total: number;
-  /** Whether series are drawn as lines beside each other, since their values cannot be added. */
-  readonly areLines: boolean;
-}
+export type Bars = ReturnType<typeof toBars>;
 
 const SERIES_MAX = 8;
 
 /** The time buckets of a search with their counts, those without events among them. */
-export function toBars(counts: readonly BucketCount[], search: Search, chart: Chart): Bars {
+export function toBars(counts: readonly BucketCount[], search: Search, chart: Chart) {
   const { by, measure, top = SERIES_MAX } = chart;
   const areLines = !isAdditive(measure);
   const { fromMs, untilMs, nowMs, widthMs, offsetMs } = search;
@@ -43,11 +27,12 @@ export function toBars(counts: readonly BucketCount[], search: Search, chart: Ch
   const length = Math.max(0, Math.round((ceilTo(untilMs, widthMs, offsetMs) - first) / widthMs)) || 0;
   const starts = Array.from({ length }, (_, i) => first + i * widthMs);
   const end = Math.min(untilMs, nowMs);
-  const parts = starts.map((start) => {
+  /** The counts that are not of all their time: it is not over, or the range cuts it. */
+  const partial = new Map<number, 'so far' | 'partial'>();
+  for (const [place, start] of starts.entries()) {
     const isCut = start < fromMs || (start < end && start + widthMs > end);
-    if (!isCut) return undefined;
-    return start + widthMs > nowMs ? 'so far' : 'partial';
-  });
+    if (isCut) partial.set(place, start + widthMs > nowMs ? 'so far' : 'partial');
+  }
   const groups = Map.groupBy(counts, ({ value }) => value);
   const totals = [...groups].map(([value, of]) => ({ value, total: sum(of.map(({ count }) => count)) }));
   const ranked = totals
@@ -74,13 +59,17 @@ export function toBars(counts: readonly BucketCount[], search: Search, chart: Ch
     ),
   );
   const rest = toCounts((one) => !kept.includes(one));
+  const others = createSeries(undefined, rest, { by, before: [], areLines });
   return {
+    /** Starts of time buckets, ms since the epoch. */
     starts,
-    parts,
+    spans: starts.map((start) => ({ from: start / 1000, until: (start + widthMs) / 1000 })),
+    partial,
+    /** Whether series are drawn as lines beside each other, since their values cannot be added. */
     areLines,
-    series: rest.some((count) => (count ?? 0) !== 0)
-      ? [...series, createSeries(undefined, rest, { by, before: [], areLines })]
-      : series,
+    /** From the bottom of a bar up. */
+    series: rest.some((count) => (count ?? 0) !== 0) ? [...series, others] : series,
+    /** Number of events. */
     total: sum(counts.map(({ count }) => count)),
   };
 }
@@ -120,7 +109,8 @@ function createSeries(value: Value, counts: readonly (number | null)[], place: S
   const [color, alpha] = colorOf(value, place);
   const label = value === undefined ? 'other values' : value === null ? `no ${place.by}` : value || '(empty)';
   const total = place.areLines ? undefined : sum(counts.map((count) => count ?? 0));
-  return { value, label, color, alpha, counts, total };
+  const kind = place.areLines ? 'line' : 'bar';
+  return { value, label, color, alpha, kind, values: counts, total };
 }
 
 /** Codes of one class of statuses are shades of one colour. */
