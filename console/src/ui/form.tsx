@@ -128,7 +128,7 @@ export function Suggestions({ id, values }: { readonly id: string; readonly valu
 }
 
 interface Choices {
-  /** Values, or with their labels. */
+  /** Values, each once, or with their labels. */
   readonly options: readonly (string | readonly [value: string, label: string])[];
 }
 
@@ -146,7 +146,7 @@ export function ChoiceField({ options, children, onChange, ...given }: Control<'
 }
 
 export function Options({ options }: Choices) {
-  return options.map((option) => {
+  return [...new Set(options)].map((option) => {
     const [value, text] = typeof option === 'string' ? [option, option] : option;
     return (
       <option key={value} value={value}>

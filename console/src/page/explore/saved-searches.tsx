@@ -2,7 +2,7 @@ import { useRef, useState } from 'react';
 import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
-import { Button, CopyButton } from '../../ui/button.tsx';
+import { Button, CopyButton, QuietButton } from '../../ui/button.tsx';
 import { Form } from '../../ui/form.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
@@ -175,24 +175,18 @@ function OpenButton({ name, address, onClose }: OpenButtonProps) {
   );
 }
 
-interface DeleteButtonProps {
-  readonly name: string;
-  readonly onDelete: () => void;
-}
-
 /** Deletes at the second click. */
-function DeleteButton({ name, onDelete }: DeleteButtonProps) {
+function DeleteButton({ name, onDelete }: { readonly name: string; readonly onDelete: () => void }) {
   const [isAsked, setAsked] = useState(false);
   return (
-    <button
-      type="button"
-      className={isAsked ? 'button is-quiet is-danger' : 'button is-quiet'}
+    <QuietButton
+      className={isAsked ? 'is-danger' : ''}
       onClick={isAsked ? onDelete : () => setAsked(true)}
       onBlur={() => setAsked(false)}
     >
       {isAsked ? 'Delete for good' : 'Delete'}
       <span className="visually-hidden"> {name}</span>
-    </button>
+    </QuietButton>
   );
 }
 

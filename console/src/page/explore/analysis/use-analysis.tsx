@@ -3,8 +3,11 @@ import type { ReactNode } from 'react';
 import { type Row, toAnswer } from '../../../api/answer.ts';
 import { type ApiError, useClient } from '../../../api/client.ts';
 import { formatPercent } from '../../../format/number.ts';
+import { QuietButton } from '../../../ui/button.tsx';
 import { ErrorNote } from '../../../ui/note.tsx';
 import { Tag } from '../../../ui/tag.tsx';
+import { useExploring } from '../exploring.ts';
+import { exclude } from '../lines/line.ts';
 import { faultOf } from '../search/search.ts';
 
 interface Analysis<T> {
@@ -67,5 +70,28 @@ export function AnalysisNote({ analysis, doing, none }: AnalysisNoteProps) {
       )}
       {!isReading && rows?.length === 0 && none}
     </p>
+  );
+}
+
+interface TermProps {
+  readonly term: string;
+  /** As a reader hears what is excluded. */
+  readonly name: string;
+  readonly title?: string;
+  readonly children: ReactNode;
+}
+
+/** A click searches for a term, or for all other events. */
+export function TermButtons({ term, name, title = `Filter for ${term}`, children }: TermProps) {
+  const { filter } = useExploring();
+  return (
+    <>
+      <button type="button" className="field-filter" title={title} onClick={() => filter(term)}>
+        {children}
+      </button>
+      <QuietButton aria-label={`Exclude ${name}`} title="Exclude" onClick={() => filter(exclude(term))}>
+        −
+      </QuietButton>
+    </>
   );
 }

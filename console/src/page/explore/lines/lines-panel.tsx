@@ -6,7 +6,7 @@ import { lazyPart } from '../../../ui/boundary/boundary.tsx';
 import { QuietButton } from '../../../ui/button.tsx';
 import { Empty, ErrorNote } from '../../../ui/note.tsx';
 import { useExploring } from '../exploring.ts';
-import { faultOf, rangeOf, type Search, searchPath } from '../search/search.ts';
+import { faultOf, rangeOf, searchPath } from '../search/search.ts';
 import './lines-panel.css';
 import { parseJson, type Row } from '../../../api/answer.ts';
 import { ApiError, useClient } from '../../../api/client.ts';
@@ -14,7 +14,6 @@ import { followTail } from '../../../api/follow.ts';
 import { formatAt, LINES_MAX, type Line, mergeLines, parseAt, toLine } from './line.ts';
 import { LineList } from './line-list.tsx';
 import { readSince } from './read.ts';
-import type { Lines } from './use-lines.ts';
 import { goToNewest } from './use-list.ts';
 import { isRefused, WorkNote } from './use-work.tsx';
 
@@ -23,14 +22,14 @@ const FieldList = lazyPart(async () => (await import('../analysis/fields.tsx')).
 
 /** The lines of the search, and what can be done with all of them. */
 export function LinesPanel() {
-  const { address, change, search, lines } = useExploring();
-  const { live, order } = address;
+  const { address, change, lines } = useExploring();
+  const { order } = address;
   const { preference, change: prefer } = usePreference();
   const [showFields, setShowFields] = useState(false);
   const [isPaused, setPaused] = useState(false);
   const [isHeld, setHeld] = useState(false);
   // The lines that are looked at stay in their place.
-  const tail = useTail(search, lines, { live: live && !lines.isOld, held: isPaused || isHeld });
+  const tail = useTail(isPaused || isHeld);
   const { state, more } = lines;
   return (
     <section className="panel line-panel" aria-label="Events">
@@ -163,14 +162,14 @@ function NoLines(): ReactNode {
   );
 }
 
-interface TailOptions {
-  readonly live: boolean;
-  /** New lines wait while the list is looked at: they would move it. */
-  readonly held: boolean;
-}
-
-/** Follows the new lines of a search by a live tail. They are added once the list is no longer held. */
-function useTail(search: Search, lines: Lines, { live, held }: TailOptions) {
+/**
+ * Follows the new lines of the search by a live tail. They wait while the list is looked at, since they would move it.
+ *
+ * @param held whether it is
+ */
+function useTail(held: boolean) {
+  const { address, search, lines } = useExploring();
+  const live = address.live && !lines.isOld;
   const client = useClient();
   const [waiting, setWaiting] = useState<readonly Line[]>([]);
   const [error, setError] = useState<ApiError>();
