@@ -1,10 +1,4 @@
-import {
-  type DefaultOptions,
-  QueryClient,
-  skipToken,
-  useInfiniteQuery,
-  useQuery,
-} from '@tanstack/react-query';
+import { type DefaultOptions, QueryClient, skipToken, useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
 import type { Overview } from '../../../src/management/admin-view.ts';
 import type { AlertView } from '../../../src/management/alert-view.ts';
@@ -17,7 +11,6 @@ import type {
   SourceView,
 } from '../../../src/management/view.ts';
 import type { WorkbenchView } from '../../../src/management/workbench-view.ts';
-import { withQuery } from '../format/path.ts';
 import { ApiError, type Client, type Needs, useClient } from './client.ts';
 
 /** One path of the API that several parts of the console read; the path is its key in the cache. */
@@ -142,44 +135,6 @@ export function useFiring(): readonly AlertView[] {
   const isWanted = useClient().self.scopes.includes('query');
   const { value } = useRead(queries.alerts, { isWanted, everyMs: ALERTS_EVERY_MS });
   return value?.result.filter(({ state }) => state === 'firing') ?? [];
-}
-
-export type Pages<T extends Item> = ReturnType<typeof usePages<T>>;
-
-interface Item {
-  readonly id: string | number;
-}
-
-/**
- * Reads a paged list of the API, newest first: `?limit=&before=`, where `before` is the id of the last item read.
- *
- * @param size items per page
- */
-export function usePages<T extends Item>(
-  path: string,
-  size: number,
-  parameters: Record<string, string> = {},
-) {
-  const client = useClient();
-  const { data, error, isFetching, hasNextPage, fetchNextPage } = useInfiniteQuery({
-    queryKey: ['pages', path, size, parameters],
-    queryFn: async ({ pageParam: before, signal }) => {
-      const page = { ...parameters, limit: String(size), before };
-      const { result } = await client.call<{ result: T[] }>(withQuery(path, page), ['result'], { signal });
-      return result;
-    },
-    initialPageParam: undefined as string | undefined, // the first page has no bound
-    getNextPageParam: (page) => (page.length < size ? undefined : String(page.at(-1)?.id)),
-  });
-  return {
-    /** The items read so far, newest first; `undefined` before the first page. */
-    items: data?.pages.flat(),
-    error,
-    busy: isFetching,
-    /** Whether there may be older items. */
-    hasMore: hasNextPage,
-    loadMore: () => void fetchNextPage(),
-  };
 }
 
 export type Run<T> =

@@ -8,7 +8,7 @@ import type {
 } from '../../../../src/management/alert-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
-import { queries, query, usePages, useRead } from '../../api/queries.ts';
+import { queries, query, useRead } from '../../api/queries.ts';
 import { maySearch, mayUseWorkbench } from '../../api/right.ts';
 import { formatSeconds } from '../../format/number.ts';
 import { Button } from '../../ui/button.tsx';
@@ -17,7 +17,7 @@ import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { MissingPage } from '../../ui/page-head.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { RowTable, rowsOfPages } from '../../ui/table/panel-table.tsx';
+import { RowTable, usePages } from '../../ui/table/panel-table.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
 import { Ago, Instant } from '../../ui/time/time-control.tsx';
 import { lineLinks } from '../endpoint/lines.ts';
@@ -242,12 +242,12 @@ const TONES: Readonly<Record<AlertEntryView['change'], Tone>> = {
 
 /** What happened to an alert, newest first. @param path of the API */
 function History({ path }: { readonly path: string }) {
-  const entries = usePages<AlertEntryView>(path, PAGE);
+  const pages = usePages<AlertEntryView>(path, { size: PAGE, older: 'Load older entries' });
   return (
     <RowTable
       title="History"
       rowClass="alert-line"
-      {...rowsOfPages(entries, 'Load older entries')}
+      {...pages}
       empty={['Nothing has happened', 'What fires, resolves or fails is listed here for 90 days.']}
       keyOf={({ id }) => id}
       columns={[

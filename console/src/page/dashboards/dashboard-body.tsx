@@ -1,6 +1,6 @@
 import { useIsFetching, useQueryClient } from '@tanstack/react-query';
 import { type ComponentProps, type CSSProperties, useEffect, useId, useMemo, useState } from 'react';
-import { useLocation, useSearch } from 'wouter';
+import { useSearch } from 'wouter';
 import type { DashboardView } from '../../../../src/management/dashboard-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { queries, useRead } from '../../api/queries.ts';
@@ -12,13 +12,13 @@ import { Tag } from '../../ui/tag.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
 import { fillIn, ParameterControl } from '../endpoint/parameter-control.tsx';
 import './dashboard.css';
-import { type DashboardAddress, formatAddress, parseAddress, REFRESHES, toRange } from './address.ts';
+import { formatRange, parseAddress, REFRESH, REFRESHES, toRange, useAddressChange } from './address.ts';
 import { DashboardPanel, type PageState } from './panel.tsx';
 
 /** The controls and the panels of a dashboard, as the address says. */
 export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView }) {
   const { rows, parameters } = dashboard;
-  const [path, navigate] = useLocation();
+  const changeAddress = useAddressChange();
   const search = useSearch();
   const cache = useQueryClient();
   const { value: endpoints } = useRead(queries.endpoints);
@@ -26,10 +26,9 @@ export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView
   const address = useMemo(() => parseAddress(search, names), [search, names]);
   const [nowMs, setNowMs] = useState(Date.now);
   const isReading = useIsFetching({ queryKey: ['dashboard'] }) > 0;
-  const change = (part: Partial<DashboardAddress>) => {
-    const text = formatAddress({ ...address, ...part });
+  const change: typeof changeAddress = (members) => {
     setNowMs(Date.now());
-    navigate(text === '' ? path : `${path}?${text}`, { replace: true });
+    changeAddress(members, { replace: true });
   };
   const range = useMemo(
     () => address.range ?? toRange(dashboard.range_seconds),
@@ -47,11 +46,11 @@ export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView
           dashboard={dashboard}
           endpoints={endpoints?.result ?? []}
           values={values}
-          onChange={(name, value) => change({ values: { ...address.values, [name]: value } })}
+          onChange={(name, value) => change({ [name]: value })}
         />
         <TimeRangeControl
           value={range}
-          onChange={(next) => change({ range: next })}
+          onChange={(next) => change(formatRange(next))}
           onRefresh={() => {
             setNowMs(Date.now());
             void cache.invalidateQueries({ queryKey: ['dashboard'] });
@@ -62,7 +61,7 @@ export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView
             aria-label="Refresh automatically"
             title="Refresh automatically"
             value={address.refresh ?? ''}
-            onChange={({ target }) => change({ refresh: Number(target.value) || undefined })}
+            onChange={({ target }) => change({ [REFRESH]: target.value || undefined })}
           >
             <option value="">Off</option>
             {REFRESHES.map((seconds) => (

@@ -1,10 +1,9 @@
 import { useState } from 'react';
 import type { KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { usePages } from '../../api/queries.ts';
 import { formatCount } from '../../format/number.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
-import { RowTable, rowsOfPages, type TableColumn } from '../../ui/table/panel-table.tsx';
+import { RowTable, type TableColumn, usePages } from '../../ui/table/panel-table.tsx';
 import { Segmented } from '../../ui/tabs.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
@@ -24,7 +23,9 @@ interface KeyTableProps {
 /** The keys that the signed-in key may see, their rights, and their actions, newest first. */
 export function KeyTable({ onMake, onRotate, onRevoke }: KeyTableProps) {
   const [state, setState] = useState<keyof typeof STATES>('active');
-  const keys = usePages<KeyView>('/api/keys', KEYS_AT_ONCE, { state });
+  const pages = usePages<KeyView>('/api/keys', {
+    ...{ size: KEYS_AT_ONCE, older: 'Load older keys', parameters: { state } },
+  });
   const actions = (
     <div className="row">
       <Segmented label="Listed" options={STATES} selected={state} onSelect={setState} />
@@ -71,8 +72,7 @@ export function KeyTable({ onMake, onRotate, onRevoke }: KeyTableProps) {
   return (
     <RowTable
       title="Keys"
-      {...rowsOfPages(keys, 'Load older keys')}
-      {...{ actions, columns }}
+      {...{ ...pages, actions, columns }}
       empty={['No keys', NO_KEYS]}
       rowClass="key-line"
       keyOf={({ id }) => id}

@@ -1,8 +1,7 @@
 import type { KeyEntry } from '../../../../src/management/view.ts';
-import { usePages } from '../../api/queries.ts';
 import { formatCount } from '../../format/number.ts';
 import { ownMember } from '../../format/own.ts';
-import { RowTable, rowsOfPages, type TableColumn } from '../../ui/table/panel-table.tsx';
+import { RowTable, type TableColumn, usePages } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { Instant } from '../../ui/time/time-control.tsx';
 import { KeyName } from '../admin/key-name.tsx';
@@ -34,11 +33,12 @@ const ENTRIES_AT_ONCE = 50;
 
 /** The audit trail: changes and rejections of keys, and what else was done with them. */
 export function Trail() {
-  const entries = usePages<KeyEntry>('/api/keys/log', ENTRIES_AT_ONCE);
+  const pages = usePages<KeyEntry>('/api/keys/log', { size: ENTRIES_AT_ONCE, older: 'Load older entries' });
   return (
     <RowTable
       title="Audit trail"
-      {...rowsOfPages({ ...entries, items: entries.items?.toSorted(compareEntries) }, 'Load older entries')}
+      {...pages}
+      rows={pages.rows?.toSorted(compareEntries)}
       columns={COLUMNS}
       keyOf={({ id }) => id}
       empty={['No entries', 'Created, changed and revoked keys appear here; refusals once a minute.']}

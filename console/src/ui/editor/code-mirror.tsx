@@ -18,7 +18,7 @@ import {
   syntaxTree,
 } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
-import { Annotation, type EditorState, type Extension } from '@codemirror/state';
+import { Annotation, type EditorState, type Extension, type Text } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -89,13 +89,13 @@ export function CodeMirror(props: EditorProps) {
     view?.dispatch({ changes, annotations: fromOutside.of(true) });
   }, [view, value]);
   useEffect(() => {
-    view?.dispatch(setDiagnostics(view.state, toDiagnostics(view.state.doc.toString(), faults ?? [])));
+    view?.dispatch(setDiagnostics(view.state, toDiagnostics(view.state.doc, faults ?? [])));
   }, [view, faults]);
   useImperativeHandle(
     ref,
     () => ({
       goTo(fault) {
-        const place = view && placeOf(view.state.doc.toString(), fault);
+        const place = view && placeOf(view.state.doc, fault);
         if (place !== undefined) view?.dispatch({ selection: { anchor: place.from }, scrollIntoView: true });
         view?.focus();
       },
@@ -190,26 +190,23 @@ function withCall(option: Completion): Completion {
   return { ...option, apply };
 }
 
-function toDiagnostics(text: string, faults: readonly Fault[]): Diagnostic[] {
+function toDiagnostics(doc: Text, faults: readonly Fault[]): Diagnostic[] {
   return faults.flatMap((fault) => {
-    const place = placeOf(text, fault);
+    const place = placeOf(doc, fault);
     return place === undefined ? [] : [{ ...place, severity: 'error', message: fault.message }];
   });
 }
 
 /** The place to mark for a fault: its word, or its line without the indentation; undefined: the fault has no place. */
-function placeOf(text: string, { line, column }: Fault): { from: number; to: number } | undefined {
+function placeOf(doc: Text, { line, column }: Fault): { from: number; to: number } | undefined {
   if (line === undefined) return undefined;
-  const lines = text.split('\n');
-  const index = Math.min(Math.max(line, 1), lines.length) - 1;
-  const content = lines[index] ?? '';
-  const start = lines.slice(0, index).reduce((sum, one) => sum + one.length + 1, 0);
+  const { from: start, text } = doc.line(Math.min(Math.max(line, 1), doc.lines));
   if (column === undefined) {
-    const indent = content.length - content.trimStart().length;
-    return { from: start + indent, to: start + Math.max(indent, content.trimEnd().length) };
+    const indent = text.length - text.trimStart().length;
+    return { from: start + indent, to: start + Math.max(indent, text.trimEnd().length) };
   }
-  const at = Math.min(Math.max(column - 1, 0), Math.max(content.length - 1, 0));
-  const [word = ''] = /^@?\w+|^./u.exec(content.slice(at)) ?? [];
+  const at = Math.min(Math.max(column - 1, 0), Math.max(text.length - 1, 0));
+  const [word = ''] = /^@?\w+|^./u.exec(text.slice(at)) ?? [];
   return { from: start + at, to: start + at + word.length };
 }
 

@@ -1,6 +1,7 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { ApiError } from '../../api/client.ts';
-import type { Pages } from '../../api/queries.ts';
+import { type ApiError, useClient } from '../../api/client.ts';
+import { withQuery } from '../../format/path.ts';
 import { Button } from '../button.tsx';
 import { Empty, ErrorNote, Reading } from '../note.tsx';
 import { Panel } from '../panel.tsx';
@@ -83,17 +84,33 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
   );
 }
 
-/** The rows of a table that are read page by page. @param older the label of the button that reads the next page */
-export function rowsOfPages<Row extends { readonly id: string | number }>(
-  { items, error, hasMore, busy, loadMore }: Pages<Row>,
-  older: string,
+/**
+ * The rows of a table that are read page by page, newest first: `?limit=&before=`, where `before` is the id of the last one read.
+ *
+ * @param size rows per page
+ * @param older the label of the button that reads the next page
+ */
+export function usePages<Row extends { readonly id: string | number }>(
+  path: string,
+  { size, older, parameters = {} }: { size: number; older: string; parameters?: Record<string, string> },
 ) {
-  const below = hasMore && (
+  const client = useClient();
+  const { data, error, isFetching, hasNextPage, fetchNextPage } = useInfiniteQuery({
+    queryKey: ['pages', path, size, parameters],
+    queryFn: async ({ pageParam: before, signal }) => {
+      const page = { ...parameters, limit: String(size), before };
+      const { result } = await client.call<{ result: Row[] }>(withQuery(path, page), ['result'], { signal });
+      return result;
+    },
+    initialPageParam: undefined as string | undefined, // the first page has no bound
+    getNextPageParam: (page) => (page.length < size ? undefined : String(page.at(-1)?.id)),
+  });
+  const below = hasNextPage && (
     <div className="load-more">
-      <Button disabled={busy} onClick={loadMore}>
-        {busy ? 'Loading…' : older}
+      <Button disabled={isFetching} onClick={() => void fetchNextPage()}>
+        {isFetching ? 'Loading…' : older}
       </Button>
     </div>
   );
-  return { rows: items, error, below };
+  return { rows: data?.pages.flat(), error, below };
 }
