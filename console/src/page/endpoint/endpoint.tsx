@@ -71,25 +71,18 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
           change({ values: next });
         }}
       />
-      <AnswerPanel
-        endpoint={answered}
-        values={values}
-        run={run}
-        missing={missing.map(({ name }) => name)}
-        url={url}
-        onChange={change}
-      />
+      <AnswerPanel endpoint={answered} values={values} run={run} missing={missing.map(({ name }) => name)} />
       <Definition endpoint={endpoint} values={values} />
     </>
   );
 }
 
-interface HeadProps {
+interface CalledProps {
   readonly endpoint: EndpointView;
   readonly values: Readonly<Record<string, string>>;
 }
 
-function Head({ endpoint, values }: HeadProps) {
+function Head({ endpoint, values }: CalledProps) {
   const { self } = useClient();
   const { name, description, caching_seconds: caching, warming_seconds: warming, max_rows: rows } = endpoint;
   return (
@@ -125,10 +118,7 @@ function withPins(
   return { ...values, ...Object.fromEntries(pins) };
 }
 
-interface ParameterFormProps {
-  readonly endpoint: EndpointView;
-  /** The values in the URL. */
-  readonly values: Readonly<Record<string, string>>;
+interface ParameterFormProps extends CalledProps {
   readonly busy: boolean;
   /** The error of the last run, which may name parameters. */
   readonly error: ApiError | undefined;
@@ -219,15 +209,10 @@ function typeOf(rows: readonly Row[], name: string): EndpointView['columns'][num
   return values.every((value) => typeof value === 'string') ? 'string' : 'json';
 }
 
-interface DefinitionProps {
-  readonly endpoint: EndpointView;
-  readonly values: Readonly<Record<string, string>>;
-}
-
 const PARTS = { calls: 'Call it from your code', columns: 'Columns', sql: 'SQL' } as const;
 
 /** A call of the endpoint, and its definition. */
-function Definition({ endpoint, values }: DefinitionProps) {
+function Definition({ endpoint, values }: CalledProps) {
   const [selected, setSelected] = useState<keyof typeof PARTS>('calls');
   return (
     <Panel title="Definition">
@@ -261,7 +246,7 @@ function Columns({ columns }: Pick<EndpointView, 'columns'>) {
 }
 
 /** A call of the endpoint. It never contains the key: people share it. */
-function Call({ endpoint: { name }, values }: DefinitionProps) {
+function Call({ endpoint: { name }, values }: CalledProps) {
   const url = location.origin + queryPath(name, values);
   return (
     <>

@@ -10,7 +10,6 @@ import { Button } from '../../ui/button.tsx';
 import type { View } from '../../ui/chart/drawings.tsx';
 import { toDrawable } from '../../ui/chart/guess.ts';
 import { TextField } from '../../ui/form.tsx';
-import { ErrorNote } from '../../ui/note.tsx';
 import { CloseAction, Dialog, FormDialog } from '../../ui/overlay/dialog.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { RunPanel } from '../endpoint/run-panel.tsx';
@@ -48,17 +47,16 @@ export function Result({ answer, descriptions, tested }: ResultProps) {
       description: descriptions.get(one.name) ?? '',
       search: null,
     }));
-    const { values, result: rows, now } = value;
+    const { values, rows, now } = value;
     return toDrawable({ ...value, columns }, { values, rows, atMs: Date.parse(now) });
   }, [value, descriptions]);
   return (
     <RunPanel
       title="Result"
       run={answer}
-      rowsOf={({ result }) => result}
       factsOf={(one) => [
         one.truncated && <Tag tone="warn">cut at max_rows</Tag>,
-        formatRows(one.result.length),
+        formatRows(one.rows.length),
         `${formatRows(one.rows_read)} read`,
         `${formatBytes(one.bytes_read)} read`,
         `${formatMs(one.engine_ms)} in the engine`,
@@ -68,18 +66,14 @@ export function Result({ answer, descriptions, tested }: ResultProps) {
         tested !== undefined && answer.state === 'done' && <TestButton {...tested} answer={answer.value} />
       }
       idle={<p className="muted">Press Run.</p>}
-      failed={(error) =>
-        error.code === 'invalid_definition' ? (
-          <p role="alert">Not run: the files have the faults above.</p>
-        ) : (
-          <ErrorNote error={error} />
-        )
+      failed={({ code }) =>
+        code === 'invalid_definition' && <p role="alert">Not run: the files have the faults above.</p>
       }
     >
-      {({ result }) =>
+      {({ rows }) =>
         drawn && (
           <Suspense fallback={<p className="muted">Loading…</p>}>
-            <Views rows={result} {...{ drawn, view }} onView={setView} />
+            <Views rows={rows} {...{ drawn, view }} onView={setView} />
           </Suspense>
         )
       }
@@ -118,7 +112,7 @@ function TestDialog({ name, base, asked, answer, onClose }: TestProps & { readon
           title: title.trim(),
           now: answer.now,
           values: asked.values,
-          rows: formatJson(answer.result, 0),
+          rows: formatJson(answer.rows, 0),
         },
       }),
   });
@@ -158,7 +152,7 @@ function TestDialog({ name, base, asked, answer, onClose }: TestProps & { readon
 }
 
 function findRefusal({ base, asked, answer }: Omit<TestProps, 'name'>) {
-  const count = answer.result.length;
+  const count = answer.rows.length;
   if (base.sql !== asked.sql || base.definition !== asked.definition)
     return 'The result is not that of the saved files. Save, then run them again.';
   if (count > ROWS_MAX)

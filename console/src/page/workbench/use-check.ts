@@ -82,12 +82,14 @@ export interface Question extends Pick<Texts, 'definition' | 'sql'> {
 
 /** The rows of a run. `ms`: the round trip; `values`: those of the parameters. */
 export interface Answered extends RunReport {
-  readonly result: readonly Row[];
+  readonly rows: readonly Row[];
   readonly ms: number;
   readonly values: Readonly<Record<string, string>>;
 }
 
 const PATH = '/api/workbench/run';
+
+type RunBody = RunReport & { readonly result: readonly Row[] };
 
 /** Runs the texts; of two runs the later one counts. */
 export function useBenchRun({ definition, sql }: Texts, check: Check, entered: Question['values']) {
@@ -99,8 +101,9 @@ export function useBenchRun({ definition, sql }: Texts, check: Check, entered: Q
       key: [PATH, round],
       async read(client, signal) {
         const raw = await client.callRaw(PATH, { method: 'POST', body: asked, signal });
-        const rows = parseAnswer<Answered>(raw, ['result', 'columns', 'parameters'], parseJson);
-        return { ...rows, ms: raw.ms, values: asked.values };
+        const needs = ['result', 'columns', 'parameters'] as const;
+        const { result, ...report } = parseAnswer<RunBody>(raw, needs, parseJson);
+        return { ...report, rows: result, ms: raw.ms, values: asked.values };
       },
     },
   );
