@@ -27,7 +27,6 @@ import { PAGES } from './page.ts';
 import { applyPreference, PreferenceContext, readPreference } from './preference.ts';
 import { Shell } from './shell.tsx';
 
-/** The rights of the person or key that is signed in. */
 interface Session {
   /** `undefined`: a cookie has the session. */
   readonly key: string | undefined;
@@ -113,7 +112,6 @@ export function App() {
   );
 }
 
-/** The preferences of the user, applied to the page. */
 function usePreferences() {
   const [preference, setPreference] = useState(readPreference);
 

@@ -6,7 +6,6 @@ export function toQuery(parameters: Parameters): string {
   return new URLSearchParams(given).toString();
 }
 
-/** A path with the parameters that have a value. */
 export function withQuery(path: string, parameters: Parameters): string {
   const query = toQuery(parameters);
   return query === '' ? path : `${path}?${query}`;

@@ -1,4 +1,3 @@
-/** Formats for times in texts and in form fields. */
 export type Zone = 'local' | 'utc';
 
 interface Parts {
@@ -69,7 +68,6 @@ export function fromMicros(micros: number): string {
   return new Date(ms).toISOString().replace('Z', `${String(micros - ms * 1000).padStart(3, '0')}Z`);
 }
 
-/** The name of the displayed zone. */
 export function zoneName(zone: Zone): string {
   return zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

@@ -7,7 +7,6 @@ export type Language = 'bash' | 'javascript' | 'sql' | 'yaml';
 
 interface CodeProps {
   readonly text: string;
-  /** The language; without one the code is not highlighted. */
   readonly language?: Language;
   readonly label: string;
 }

@@ -163,7 +163,6 @@ interface GroupProps extends Pick<Labelled, 'help'> {
   readonly children: ReactNode;
 }
 
-/** A group of controls for one value. */
 export function Group({ name, legend, help, children }: GroupProps) {
   const id = useId();
   const fault = useFault(name);
@@ -190,7 +189,6 @@ interface ChecksProps {
   readonly isListed?: boolean;
 }
 
-/** Any of a few values. */
 export function Checks({ name, items, isListed = false }: ChecksProps) {
   return (
     <div className={isListed ? 'choices is-listed' : 'choices'}>

@@ -17,7 +17,6 @@ export function Highlighted({ text, language }: HighlightedProps) {
   return useMemo(() => toNodes(lowlight.highlight(language, text).children as HastNode[]), [text, language]);
 }
 
-/** The part of hast that lowlight returns. */
 type HastNode =
   | { readonly type: 'text'; readonly value: string }
   | {

@@ -10,7 +10,6 @@ interface PageHeadProps {
   readonly actions?: ReactNode;
 }
 
-/** The head of a page. */
 export function PageHead({ title, children, actions }: PageHeadProps) {
   const head = (
     <div className="page-head">

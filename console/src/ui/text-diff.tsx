@@ -40,7 +40,6 @@ export function TextDiff({ label, before, after }: TextDiffProps) {
   );
 }
 
-/** A line behind its sign. */
 function Line({ line }: { readonly line: string }) {
   const text = `${showControls(line.slice(1))}\n`;
   if (line.startsWith('+')) return <ins>+ {text}</ins>;

@@ -141,7 +141,6 @@ const REQUEST_COLUMNS: readonly TableColumn<RejectedRequest>[] = [
   LAST,
 ];
 
-/** Requests that were rejected, with the address of their client. */
 function RejectedRequests() {
   return (
     <SinceStart
@@ -171,7 +170,6 @@ const EVENT_COLUMNS: readonly TableColumn<RejectedEvent>[] = [
   LAST,
 ];
 
-/** Events that were rejected, with the last of each kind. */
 function RejectedEvents() {
   return (
     <SinceStart

@@ -5,7 +5,6 @@ import { Tag, type Tone } from '../../ui/tag.tsx';
 
 const TONES: Readonly<Record<AlertView['state'], Tone>> = { inactive: 'ok', pending: 'warn', firing: 'bad' };
 
-/** The path of an alert in the API. */
 export function apiPath({ name }: Pick<AlertView, 'name'>): string {
   return `/api/alerts/${encodeURIComponent(name)}`;
 }

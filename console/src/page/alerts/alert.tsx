@@ -29,7 +29,6 @@ import { Silences } from './silences.tsx';
 
 const EVERY_MS = 10_000;
 
-/** One alert: its state, what its evaluations saw, its silences and its history. */
 export default function AlertPage() {
   const { name = '' } = useParams();
   const asked = query<AlertDetailView>(apiPath({ name }), ['instances', 'chart']);

@@ -100,7 +100,6 @@ export function alertLinesPath(alert: Asked, endpoint: EndpointView, nowMs: numb
   return linesPath(endpoint, valuesOf(alert), { span, search: searchOf(alert, endpoint) });
 }
 
-/** The path of the endpoint's page with the alert's parameters. */
 export function endpointPath({ endpoint, parameters }: Pick<AlertView, 'endpoint' | 'parameters'>): string {
   return withQuery(`/endpoints/${encodeURIComponent(endpoint)}`, valuesOf({ parameters }));
 }

@@ -86,7 +86,6 @@ const AHEAD = [
   ['7 d', 7 * 24 * HOUR_MS],
 ] as const;
 
-/** Begins a silence: until when, why, and of which instances. */
 function SilenceForm({ alert, onClose, onMade }: SilenceFormProps) {
   const client = useClient();
   const [inAnHour] = useState(() => `${new Date(Date.now() + HOUR_MS).toISOString().slice(0, 19)}Z`);

@@ -37,7 +37,6 @@ export function parseAddress(search: string, names: readonly string[]) {
 
 type Members = Readonly<Record<string, string | undefined>>;
 
-/** A range as members of the address. */
 export function formatRange(range: TimeRange): Members {
   return range.kind === 'last'
     ? { [RANGE]: range.range, [FROM]: undefined, [UNTIL]: undefined }
@@ -57,7 +56,6 @@ export function useAddressChange() {
   };
 }
 
-/** The range of a file. */
 export function toRange(seconds: number): TimeRange {
   return { kind: 'last', range: toLast(seconds * 1000) ?? '24h' };
 }

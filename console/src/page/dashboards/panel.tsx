@@ -15,7 +15,6 @@ import { toPanelChart } from '../../ui/chart/panel-chart.ts';
 import { lineLinks, queryPath } from '../endpoint/lines.ts';
 import { findPanelValues } from './values.ts';
 
-/** What all panels of a page share. */
 export interface PageState {
   readonly values: Readonly<Record<string, string>>;
   readonly range: TimeRange;

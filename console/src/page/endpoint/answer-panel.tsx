@@ -47,7 +47,6 @@ function factsOf({ cache, ageSeconds, rows, engineMs, ms, bytes }: Answer): read
   ];
 }
 
-/** The answer or error of the last run. */
 export function AnswerPanel({ endpoint, values, run, missing }: AnswerPanelProps) {
   const isReady = missing.length === 0;
   return (

@@ -125,7 +125,6 @@ interface ParameterFormProps extends CalledProps {
   readonly onRun: (values: Record<string, string>, fresh: boolean) => void;
 }
 
-/** A form with a control per declared parameter. */
 function ParameterForm({ endpoint, values, busy, error, onRun }: ParameterFormProps) {
   const { scopes } = useClient().self;
   const zone = useZone();
@@ -211,7 +210,6 @@ function typeOf(rows: readonly Row[], name: string): EndpointView['columns'][num
 
 const PARTS = { calls: 'Call it from your code', columns: 'Columns', sql: 'SQL' } as const;
 
-/** A call of the endpoint, and its definition. */
 function Definition({ endpoint, values }: CalledProps) {
   const [selected, setSelected] = useState<keyof typeof PARTS>('calls');
   return (

@@ -61,7 +61,6 @@ function findProject(parameters: Called['parameters'], values: Readonly<Record<s
   return parameters.find(({ name }) => name === 'project')?.pinned ?? values['project'] ?? '';
 }
 
-/** The path of an endpoint with its parameters. */
 export function queryPath(name: string, values: Readonly<Record<string, string>>): string {
   return withQuery(`/api/endpoints/query/${encodeURIComponent(name)}`, values);
 }

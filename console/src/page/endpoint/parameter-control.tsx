@@ -17,7 +17,6 @@ interface ParameterControlProps {
   readonly onRun?: (() => void) | undefined;
 }
 
-/** The control of a parameter, as the service names it. */
 export function ParameterControl({
   id,
   parameter,
@@ -84,7 +83,6 @@ interface ParameterFieldsProps {
   readonly onChange: (name: string, value: string) => void;
 }
 
-/** A labelled control per declared parameter. */
 export function ParameterFields(props: ParameterFieldsProps) {
   const { parameters, values, error, projects = [], helpOf, onRun, onChange } = props;
   const id = useId();

@@ -10,7 +10,6 @@ export const VIEWS = {
   timeline: 'Timeline',
 } as const;
 
-/** A range that is marked in the chart. */
 interface MarkedRange {
   /** ISO 8601. */
   readonly from: string;

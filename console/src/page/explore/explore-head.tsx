@@ -207,7 +207,6 @@ function toParameters({ by, measure, top }: ExploreAddress, search: Search, part
   return searchParameters(search, { fromMs, untilMs }, more[part]);
 }
 
-/** The sources to search, ticked in a list. */
 function SourceChoice() {
   const { address, change, sources } = useExploring();
   const chosen = address.source;

@@ -56,7 +56,6 @@ export default function ExplorePage() {
   );
 }
 
-/** The keys of the page but those of its lines. */
 function usePageKeys({ address, change }: Exploring, onHelp: () => void): void {
   const range = rangeOf(address);
   const onRange = (next: TimeRange) => change(toAsked(next));
@@ -96,7 +95,6 @@ const KEYS: readonly (readonly [keys: readonly string[], meaning: string])[] = [
   [['?'], 'this list'],
 ];
 
-/** The keyboard shortcuts of the page. */
 function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Shortcuts" onClose={onClose}>

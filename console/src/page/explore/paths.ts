@@ -15,7 +15,6 @@ export function pathAround(address: ExploreAddress, line: Line): string {
   });
 }
 
-/** Half of the time in which the events of a trace are looked for. */
 const TRACE_MS = 15 * 60_000;
 
 /** The path that shows the events with the same trace as a line, from every source, in the order of time. */
@@ -34,7 +33,6 @@ function around({ micros }: Line, halfMs: number) {
 /** Names under which senders write the id of a trace. */
 const NAMES = ['trace_id', 'traceId', 'trace.id', 'traceID'];
 
-/** Whether a field has the id of a trace. */
 function isTraceField(field: string): boolean {
   return NAMES.some((name) => field === name || field.endsWith(`.${name}`));
 }

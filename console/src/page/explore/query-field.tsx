@@ -102,7 +102,6 @@ const ROWS = [
   ['a b   a or b   (a or b) c', 'both, or one of them; and binds closer than or'],
 ] as const;
 
-/** The language of searches, as docs/search.md has it. */
 function QueryHelp() {
   return (
     <Popover title="Search syntax" label="Syntax">

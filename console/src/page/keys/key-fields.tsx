@@ -140,7 +140,6 @@ const RATES = [
   ['burst', 'at once', '1'],
 ] as const;
 
-/** The rate limit of the key. */
 export function RateFields() {
   const fault = useFault('rate');
   return (

@@ -122,7 +122,6 @@ function Times({ record }: { readonly record: KeyView }) {
   );
 }
 
-/** The limits of a key other than its scopes and expiry. */
 function Limits({ record: { endpoints, sources, pins, rate } }: { readonly record: KeyView }) {
   const limits = [
     endpoints && `Endpoints: ${endpoints.join(', ')}`,

@@ -12,7 +12,6 @@ import { ChoiceField } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { Trail } from './trail.tsx';
 
-/** Creates and revokes keys, and shows their audit trail. */
 export default function KeysPage() {
   const { self } = useClient();
   const cache = useQueryClient();

@@ -56,7 +56,6 @@ export default function OverviewPage() {
   );
 }
 
-/** The alerts that fire, if there are some. */
 function FiringAlerts() {
   const firing = useFiring();
   if (firing.length === 0) return null;
@@ -97,7 +96,6 @@ function EndpointList({ endpoints }: { readonly endpoints: readonly EndpointView
   );
 }
 
-/** Load and size of the engine and the store, with their bounds. */
 function EngineState({ overview }: { readonly overview: Overview }) {
   const { engine, store, started_at: startedAt, at } = overview;
   return (
@@ -136,7 +134,6 @@ function Meter({ share }: { readonly share: number }) {
 
 const STATES = { ready: 'Ready', stopping: 'Stopping', unavailable: 'Away' } as const;
 
-/** The most important numbers. */
 function Headline({ overview }: { readonly overview: Overview }) {
   const { sources, engine, store, window_seconds: seconds, search } = overview;
   const endpoints = search === null ? overview.endpoints : [...overview.endpoints, search];

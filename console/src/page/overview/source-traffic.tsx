@@ -7,7 +7,6 @@ import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { explorePath } from '../explore/address.ts';
 import { searchPath } from '../explore/search/search.ts';
 
-/** Events with at least the level error. */
 const ERRORS = 'level:>=error';
 const HOUR_MS = 3_600_000;
 /** As many series as a histogram has at most. */

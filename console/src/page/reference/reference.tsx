@@ -124,7 +124,6 @@ function Part({ title, text }: { readonly title: string; readonly text: string }
   );
 }
 
-/** Paragraphs of a description, with their `code`. */
 function Text({ text }: { readonly text: string }): ReactNode {
   return text.split('\n\n').map((paragraph) => (
     <p key={paragraph}>

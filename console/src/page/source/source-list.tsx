@@ -67,7 +67,6 @@ const LINES: TableColumn<Row> = {
   ),
 };
 
-/** Every source that the key may see. */
 export default function SourceListPage() {
   const { sources, stateOf, mayWatch, nowMs, error } = useSources();
   const hasLines = maySearch(useClient().self);

@@ -16,7 +16,6 @@ import { explorePath } from '../explore/address.ts';
 import './source.css';
 import { useSources } from './use-sources.ts';
 
-/** One source: its size, its columns, and how to send events. */
 export default function SourcePage() {
   const { name = '' } = useParams();
   const { sources, stateOf, mayWatch, nowMs, error } = useSources();

@@ -206,7 +206,6 @@ interface SaveDialogProps {
   readonly onClose: () => void;
 }
 
-/** The question for the name of a new endpoint. */
 function SaveDialog({ name, saving: { error, isPending }, onSave, onClose }: SaveDialogProps) {
   const [draft, setDraft] = useState(name);
   const isTaken = error?.code === 'conflict';
@@ -235,7 +234,6 @@ interface RunFormProps extends ComponentProps<typeof ParameterFields> {
   readonly onStop: () => void;
 }
 
-/** The declared parameters as a form. */
 function RunForm({ busy, onRun, onStop, ...fields }: RunFormProps) {
   return (
     <Form className="bench-form" onSubmit={onRun} aria-label="Parameters">

@@ -8,7 +8,6 @@ import { Segmented } from '../../ui/tabs.tsx';
 import type { FileFaults } from './use-check.ts';
 import type { Texts } from './work.ts';
 
-/** An editor of one text. */
 export interface Pane {
   readonly id: keyof Texts;
   /** The name of the file. */

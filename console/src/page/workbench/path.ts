@@ -29,7 +29,6 @@ export function onSearchPath(page: Page, parameters: Readonly<Record<string, str
   return withQuery(page, { search: toQuery(parameters) });
 }
 
-/** What a page of the workbench opens. */
 export function parseWorkUrl(url: string) {
   const query = new URLSearchParams(url);
   const values = [...query].flatMap(([name, value]) =>

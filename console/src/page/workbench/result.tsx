@@ -36,7 +36,6 @@ interface Tested {
   readonly asked: Question;
 }
 
-/** The rows of the last run. */
 export function Result({ answer, descriptions, tested }: ResultProps) {
   const [view, setView] = useState<View>();
   const value = latestOf(answer);
@@ -85,7 +84,6 @@ interface TestProps extends Tested {
   readonly answer: Answered;
 }
 
-/** Keeps a result as a test of its endpoint. */
 function TestButton(props: TestProps) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -99,7 +97,6 @@ function TestButton(props: TestProps) {
 const KEEP = 'Keep as a test';
 const ROWS_MAX = 20;
 
-/** The question what a test of a result says. */
 function TestDialog({ name, base, asked, answer, onClose }: TestProps & { readonly onClose: () => void }) {
   const client = useClient();
   const [title, setTitle] = useState('');

@@ -106,7 +106,6 @@ interface TestOutcomeProps {
   readonly children: ReactNode;
 }
 
-/** Says which tests of an endpoint failed. */
 export function TestOutcome({ tests, children }: TestOutcomeProps) {
   const failed = tests.filter(({ passed }) => !passed);
   const outcome =

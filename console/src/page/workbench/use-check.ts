@@ -13,7 +13,6 @@ import type { Texts } from './work.ts';
 
 const DELAY_MS = 500;
 
-/** Faults of each text. */
 export type FileFaults = Readonly<Record<keyof Texts, readonly Fault[]>>;
 
 /** `definition`, and `sql` of an endpoint: routes reject unknown members. */

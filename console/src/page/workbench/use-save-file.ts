@@ -12,7 +12,6 @@ export function actionPath(kind: DefinitionKind, action: 'check' | 'save'): stri
   return `/api/workbench/${kind === 'endpoints' ? '' : `${kind}/`}${action}`;
 }
 
-/** The path of what a definition's files are now. */
 export function filesPath(kind: DefinitionKind, name: string): string {
   return `/api/workbench/${kind}/${encodeURIComponent(name)}`;
 }

@@ -5,7 +5,6 @@ import type { Span } from '../../format/time-axis.ts';
 import type { Chart } from './chart.ts';
 import { findBounds } from './panel-chart.ts';
 
-/** An answer that is drawn. */
 export interface Drawn {
   readonly columns: Columns;
   readonly rows: readonly Row[];
@@ -72,7 +71,6 @@ export function toSeconds(value: unknown): number {
 
 const POINTS_MAX = 5_000;
 
-/** The times of a chart. */
 export interface Grid {
   readonly spans: readonly Span[];
   readonly partial: Chart['partial'];

@@ -109,7 +109,6 @@ function rangeOf(min: number, max: number, thresholds: NonNullable<Chart['thresh
   return [min < 0 ? min * 1.08 : 0, top > 0 ? top * 1.08 : 1];
 }
 
-/** Lines across the plot: thresholds, and instants. */
 function drawLines(
   { ctx, bbox, valToPos }: uPlot,
   { thresholds = [], instants = [] }: Chart,

@@ -28,7 +28,6 @@ export interface ChartSeries {
   readonly search?: string | undefined;
 }
 
-/** A line across the plot. */
 export interface ChartThreshold {
   readonly value: number;
   readonly label: string;

@@ -19,7 +19,6 @@ import {
   toNumber,
 } from './rule.ts';
 
-/** One bar for each value of a column. */
 export interface Bar {
   readonly label: string;
   readonly value: number;
@@ -29,7 +28,6 @@ export interface Bar {
   readonly note: string | undefined;
 }
 
-/** A single number. */
 export interface BigNumber {
   readonly label: string;
   readonly text: string;
@@ -40,14 +38,12 @@ export interface BigNumber {
   readonly trend: readonly (number | null)[];
 }
 
-/** A chart with the values of an answer. */
 export type Drawing =
   | { readonly kind: 'time'; readonly title: string; readonly chart: Chart }
   | { readonly kind: 'bars'; readonly title: string; readonly bars: readonly Bar[] }
   | { readonly kind: 'number'; readonly title: string; readonly numbers: readonly BigNumber[] }
   | { readonly kind: 'table'; readonly title: string; readonly columns: Columns };
 
-/** Draws an answer as a chart says. */
 export function toDrawing(chart: ChartView, drawn: Drawn): Drawing {
   const { suffix } = findUnit(chart.unit);
   const title = `${titleOf(chart, drawn.columns)}${suffix === undefined ? '' : `, ${suffix}`}`;

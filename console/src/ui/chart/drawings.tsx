@@ -46,7 +46,6 @@ interface PlainDrawingProps extends Pick<DrawingsProps, 'rows' | 'times'> {
   readonly drawing: Exclude<Drawing, { readonly kind: 'time' }>;
 }
 
-/** A chart without an axis of time. */
 export function PlainDrawing({ drawing, rows, times }: PlainDrawingProps) {
   if (drawing.kind === 'bars') return <BarList title={drawing.title} bars={drawing.bars} />;
   if (drawing.kind === 'number') return <BigNumbers numbers={drawing.numbers} />;
@@ -66,7 +65,6 @@ function AnswerTable({ caption, columns, rows, times }: AnswerTableProps) {
   return <DataTable caption={caption} rows={rows} columns={shown} />;
 }
 
-/** How an answer is shown. */
 export type View = keyof typeof VIEWS;
 
 const UNDRAWN = { table: 'Table', json: 'JSON' } as const;
@@ -98,7 +96,6 @@ interface AnswerRowsProps extends Pick<DrawingsProps, 'rows'> {
   readonly drawn: Drawable & LineLinks;
 }
 
-/** The rows of an answer as its charts, or as a table. */
 function AnswerRows({ view, rows, drawn }: AnswerRowsProps) {
   const { columns, charts, range, ...rest } = drawn;
   const drawings = useMemo(

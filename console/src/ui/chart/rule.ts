@@ -38,7 +38,6 @@ export function describeThreshold(
   return `${label === null ? '' : `${label}: `}${is} ${format(value)}`;
 }
 
-/** How the values of a unit are written and joined. */
 interface Unit {
   readonly format: (value: number) => string;
   /** Stands in the title, if `format` does not write it. */
@@ -104,7 +103,6 @@ export function groupRows(rows: readonly Row[], column: string, grouping: Groupi
   return { shown, others: { label, rows: rest.flatMap((group) => group.rows) } };
 }
 
-/** The text of a value that names a series. */
 function labelOf(value: unknown): string {
   if (value === null || value === undefined) return 'none';
   return value === '' ? 'empty' : String(value);

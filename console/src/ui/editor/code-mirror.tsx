@@ -55,7 +55,6 @@ export interface EditorHandle {
   goTo(fault: Fault): void;
 }
 
-/** A fault of a text. */
 export interface Fault {
   readonly message: string;
   /** From 1; without one the fault concerns the whole text. */

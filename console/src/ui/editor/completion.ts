@@ -1,6 +1,5 @@
 import type { Completion } from '@codemirror/autocomplete';
 
-/** Keywords of a SELECT in ClickHouse. */
 export const KEYWORDS: readonly string[] = (
   'SELECT, DISTINCT, FROM, FINAL, SAMPLE, PREWHERE, WHERE, GROUP BY, ORDER BY, LIMIT, LIMIT BY, ' +
   'OFFSET, HAVING, QUALIFY, WINDOW, WITH, AS, UNION ALL, UNION DISTINCT, INTERSECT, EXCEPT, ' +
@@ -48,7 +47,6 @@ export interface Vocabulary {
 
 export const NO_WORDS: Vocabulary = { functions: [], tables: [], parameters: [] };
 
-/** Completions of the word that starts at `from`. */
 interface Suggestions {
   readonly from: number;
   readonly options: readonly Completion[];
@@ -109,7 +107,6 @@ function toColumns(text: string, tables: readonly Table[]): Completion[] {
   return [...found.values()];
 }
 
-/** Names of the views in the WITH of a query. */
 function findViews(text: string): string[] {
   return [...new Set([...text.matchAll(VIEW)].map(([, name = '']) => name))];
 }

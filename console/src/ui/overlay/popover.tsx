@@ -3,9 +3,7 @@ import { Button } from '../button.tsx';
 import './popover.css';
 
 interface PopoverProps {
-  /** Content of the button. */
   readonly label: ReactNode;
-  /** Name of the panel. */
   readonly title: string;
   /** An element with `data-first-focus` gets the focus, else the first button. */
   readonly children: (close: () => void) => ReactNode;

@@ -111,7 +111,6 @@ function toShown(value: string | number | null): string | number | null {
   return typeof value === 'string' ? showText(value) : value;
 }
 
-/** Fills the space of the rows above or below the rendered ones. */
 function Spacer({ height, span }: { readonly height: number; readonly span: number }) {
   return (
     <tr className="data-table-spacer">

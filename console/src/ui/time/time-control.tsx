@@ -71,7 +71,6 @@ export function TimeField({ name, initial = '', picks, clear, ...about }: TimeFi
   );
 }
 
-/** An instant in the displayed zone. */
 export function Instant({ iso }: { readonly iso: string | null }) {
   const zone = useZone();
   return iso === null ? '' : formatTime(Date.parse(iso), zone);

@@ -4,7 +4,6 @@ import { useExploring } from '../exploring.ts';
 import type { FieldName } from '../fields.ts';
 import { formatMeasure, MEASURES, type MeasureName, needsNumbers, parseMeasure, TOPS } from './measure.ts';
 
-/** Chooses what is drawn of the events, by which field, and how many series. */
 export function MeasureControl() {
   const { address, change, fields, groups } = useExploring();
   const { by, top } = address;

@@ -19,7 +19,6 @@ export interface BucketCount {
   readonly amount?: number;
 }
 
-/** What is read of the events. */
 export type Chart = Pick<ExploreAddress, 'by' | 'measure' | 'top'>;
 
 interface Counted {

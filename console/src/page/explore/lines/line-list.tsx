@@ -96,7 +96,6 @@ function Cells({ line, widths }: { readonly line: Line; readonly widths: ColumnW
   );
 }
 
-/** Which lines are drawn, open, marked and current. */
 function useListState(lines: readonly Line[], onHeld: LineListProps['onHeld']) {
   const { address, lines: read } = useExploring();
   const isOldest = address.order === 'oldest';

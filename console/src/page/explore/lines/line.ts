@@ -119,7 +119,6 @@ export function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : value === undefined ? '' : formatJson(value, 0);
 }
 
-/** The line that an address names. */
 interface At {
   /** Microseconds since the epoch. */
   readonly micros: number;
@@ -144,7 +143,6 @@ export function termOf(field: string, value: unknown): string {
   return typeof value === 'object' ? `${field}:*` : formatTerm(field, formatValue(value));
 }
 
-/** The opposite of a term. */
 export function exclude(term: string): string {
   return term.startsWith('-') ? term.slice(1) : `-${term}`;
 }

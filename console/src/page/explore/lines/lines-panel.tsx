@@ -17,10 +17,8 @@ import { readSince } from './read.ts';
 import { goToNewest } from './use-list.ts';
 import { isRefused, WorkNote } from './use-work.tsx';
 
-// Loaded when the fields are first shown.
 const FieldList = lazyPart(async () => (await import('../analysis/fields.tsx')).FieldList);
 
-/** The lines of the search, and what can be done with all of them. */
 export function LinesPanel() {
   const { address, change, lines } = useExploring();
   const { order } = address;
@@ -95,7 +93,6 @@ interface LiveControlsProps {
   readonly onPaused: (isPaused: boolean) => void;
 }
 
-/** Follows new lines, or lets them wait. */
 function LiveControls({ tail, isPaused, onPaused }: LiveControlsProps) {
   const { address, change } = useExploring();
   const { live, order } = address;
@@ -133,7 +130,6 @@ function LiveControls({ tail, isPaused, onPaused }: LiveControlsProps) {
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** Says why there are no lines. */
 function NoLines(): ReactNode {
   const zone = useZone();
   const { address, change, lines } = useExploring();

@@ -127,7 +127,6 @@ function ValueMenu({ line, chosen: { field, value, anchor }, onClose }: ValueMen
   return <Menu label={field} {...{ anchor, items, onClose }} />;
 }
 
-/** Columns that each line has. */
 const SHOWN = ['timestamp', 'source', 'level', 'event_message'];
 
 function toText(field: string, value: unknown): string {
