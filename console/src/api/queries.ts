@@ -143,28 +143,28 @@ export type Run<T> =
   | { readonly state: 'done'; readonly value: T }
   | { readonly state: 'failed'; readonly error: ApiError };
 
-/** A request that the user makes. */
-interface Wanted<T> {
-  /** Another key is another run, which aborts the one before, in the engine too. */
-  readonly key: readonly (string | number)[];
-  /** @throws ApiError */
-  readonly read: (client: Client, signal: AbortSignal) => Promise<T>;
-}
-
-/** Runs what is wanted, once for each key. Nothing is kept: the same is computed again when it is wanted again. */
-export function useRun<T>(wanted: Wanted<T> | undefined): Run<T> {
+/**
+ * Runs a request that the user makes, once for each key. Nothing is kept: the same is computed again when it is wanted again.
+ *
+ * @param key another one is another run, which aborts the one before, in the engine too; undefined: nothing is wanted
+ * @param read throws ApiError
+ */
+export function useRun<T>(
+  key: readonly (string | number)[] | undefined,
+  read: (client: Client, signal: AbortSignal) => Promise<T>,
+): Run<T> {
   const client = useClient();
   const before = useRef<T>(undefined);
   const { data, error } = useQuery({
-    queryKey: wanted?.key ?? ['nothing'],
-    queryFn: wanted === undefined ? skipToken : ({ signal }) => wanted.read(client, signal),
+    queryKey: key ?? ['nothing'],
+    queryFn: key === undefined ? skipToken : ({ signal }) => read(client, signal),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     structuralSharing: false, // answers are large, and may have bigints
   });
-  if (wanted === undefined || error !== null) before.current = undefined;
+  if (key === undefined || error !== null) before.current = undefined;
   if (data !== undefined) before.current = data;
-  if (wanted === undefined) return { state: 'idle' };
+  if (key === undefined) return { state: 'idle' };
   if (error !== null) return { state: 'failed', error };
   return data === undefined ? { state: 'running', before: before.current } : { state: 'done', value: data };
 }

@@ -45,15 +45,11 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
   const [fresh, setFresh] = useState(false);
   const values = useMemo(() => withPins(endpoint, url.values), [endpoint, url.values]);
   const missing = endpoint.parameters.filter(({ name, required }) => required && !ownMember(values, name));
-  const path = missing.length === 0 ? queryPath(endpoint.name, values) : undefined;
+  const isReady = missing.length === 0;
+  const path = queryPath(endpoint.name, values);
   const headers: Record<string, string> = fresh ? { 'cache-control': 'no-cache' } : {};
-  const run = useRun(
-    path === undefined
-      ? undefined
-      : {
-          key: [path, round],
-          read: async (client, signal) => toAnswer(await client.callRaw(path, { signal, headers })),
-        },
+  const run = useRun(isReady ? [path, round] : undefined, async (client, signal) =>
+    toAnswer(await client.callRaw(path, { signal, headers })),
   );
   const answer = latestOf(run);
   const answered = useMemo(() => withColumnsOf(endpoint, answer?.rows), [endpoint, answer]);

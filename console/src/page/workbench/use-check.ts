@@ -95,17 +95,12 @@ export function useBenchRun({ definition, sql }: Texts, check: Check, entered: Q
   const [{ round, asked }, setAsked] = useState<{ readonly round: number; readonly asked?: Question }>({
     round: 0,
   });
-  const run = useRun<Answered>(
-    asked && {
-      key: [PATH, round],
-      async read(client, signal) {
-        const raw = await client.callRaw(PATH, { method: 'POST', body: asked, signal });
-        const needs = ['result', 'columns', 'parameters'] as const;
-        const { result, ...report } = parseAnswer<RunBody>(raw, needs, parseJson);
-        return { ...report, rows: result, ms: raw.ms, values: asked.values };
-      },
-    },
-  );
+  const run = useRun(asked && [PATH, round], async (client, signal): Promise<Answered> => {
+    const raw = await client.callRaw(PATH, { method: 'POST', body: asked, signal });
+    const needs = ['result', 'columns', 'parameters'] as const;
+    const { result, ...report } = parseAnswer<RunBody>(raw, needs, parseJson);
+    return { ...report, rows: result, ms: raw.ms, values: asked?.values ?? {} };
+  });
   const values = useMemo(() => fillIn(check.parameters, entered), [check.parameters, entered]);
   const question = (): Question => {
     // A run may come before the first check, which says what parameters there are.

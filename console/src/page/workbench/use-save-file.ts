@@ -20,11 +20,9 @@ export function filesPath(kind: DefinitionKind, name: string): string {
 export function useStored(reason: string, kind: DefinitionKind, name: string, isWanted: boolean): Run<Base> {
   const path = filesPath(kind, name);
   const needs = ['definition', 'version'] as const;
-  const read: Parameters<typeof useRun<Base>>[0] = {
-    key: [reason, path],
-    read: async (client, signal) => toBase(await client.call<StoredFiles>(path, needs, { signal })),
-  };
-  return useRun(isWanted ? read : undefined);
+  return useRun(isWanted ? [reason, path] : undefined, async (client, signal) =>
+    toBase(await client.call<StoredFiles>(path, needs, { signal })),
+  );
 }
 
 interface SentFile {

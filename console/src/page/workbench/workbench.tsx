@@ -55,14 +55,11 @@ interface OpenedProps {
 function Opened({ name, search, round, workbench, onSaved }: OpenedProps) {
   const [first] = useState(name);
   const [searched] = useState(name === '' ? search : '');
-  const read = useRun({
-    key: ['files', first, searched, round],
-    async read(client, signal) {
-      if (searched !== '') return readFromSearch(client, searched, signal);
-      if (first === '') return newEndpoint(workbench.tables);
-      const path = filesPath('endpoints', first);
-      return toBase(await client.call<StoredFiles>(path, ['definition', 'sql', 'version'], { signal }));
-    },
+  const read = useRun(['files', first, searched, round], async (client, signal) => {
+    if (searched !== '') return readFromSearch(client, searched, signal);
+    if (first === '') return newEndpoint(workbench.tables);
+    const path = filesPath('endpoints', first);
+    return toBase(await client.call<StoredFiles>(path, ['definition', 'sql', 'version'], { signal }));
   });
   const opened = latestOf(read);
   if (opened === undefined)
