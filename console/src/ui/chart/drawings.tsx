@@ -1,14 +1,12 @@
 import { useMemo } from 'react';
 import { formatJson, type Row } from '../../api/answer.ts';
 import { showText } from '../../format/log-text.ts';
-import { useZone } from '../../preference.ts';
 import { Code } from '../code.tsx';
 import { Empty } from '../note.tsx';
 import { Sparkline } from '../sparkline.tsx';
-import { DataTable, toColumns } from '../table/data-table.tsx';
+import { DataTable } from '../table/data-table.tsx';
 import { Tabs } from '../tabs.tsx';
 import './drawing.css';
-import type { Columns } from './answer-range.ts';
 import { type Bar, type BigNumber, type Drawing, toDrawing } from './draw.ts';
 import type { Drawable } from './guess.ts';
 import { type LineLinks, LinkCharts, LinkedChart } from './linked-charts.tsx';
@@ -51,18 +49,7 @@ export function PlainDrawing({ drawing, rows, times }: PlainDrawingProps) {
   if (drawing.kind === 'number') return <BigNumbers numbers={drawing.numbers} />;
   const { title, columns } = drawing;
   const caption = title === '' ? 'Rows' : `Rows: ${title}`;
-  return <AnswerTable {...{ caption, columns, rows, times }} />;
-}
-
-interface AnswerTableProps extends Pick<DrawingsProps, 'rows' | 'times'> {
-  readonly caption: string;
-  readonly columns: Columns;
-}
-
-function AnswerTable({ caption, columns, rows, times }: AnswerTableProps) {
-  const zone = useZone();
-  const shown = useMemo(() => toColumns(columns, { zone, times }), [columns, zone, times]);
-  return <DataTable caption={caption} rows={rows} columns={shown} />;
+  return <DataTable {...{ caption, columns, rows, times }} />;
 }
 
 export type View = keyof typeof VIEWS;
@@ -110,7 +97,7 @@ function AnswerRows({ view, rows, drawn }: AnswerRowsProps) {
       </Empty>
     );
   if (view === 'table')
-    return <AnswerTable caption="Rows of the answer" {...{ columns, rows }} times={rest.times} />;
+    return <DataTable caption="Rows of the answer" {...{ columns, rows }} times={rest.times} />;
   return <Drawings {...{ drawings, rows }} {...rest} />;
 }
 
