@@ -120,12 +120,7 @@ function Failure({ error }: { readonly error: ApiError }) {
   return <Note tone="warn">This endpoint was removed since the page was opened.</Note>;
 }
 
-interface NoteProps {
-  readonly tone?: 'warn' | 'bad';
-  readonly children: ReactNode;
-}
-
-function Note({ tone, children }: NoteProps) {
+function Note({ tone, children }: { readonly tone?: 'warn' | 'bad'; readonly children: ReactNode }) {
   return (
     <p
       className={tone === undefined ? 'dashboard-note muted' : `dashboard-note tone-${tone}`}

@@ -156,11 +156,7 @@ function SaveForTeam({ name, address, onSaved }: SaveForTeamProps) {
   );
 }
 
-interface OpenButtonProps extends SavedSearch {
-  readonly onClose: () => void;
-}
-
-function OpenButton({ name, address, onClose }: OpenButtonProps) {
+function OpenButton({ name, address, onClose }: SavedSearch & { readonly onClose: () => void }) {
   const exploring = useExploring();
   const isOpen = formatAddress(exploring.address) === address;
   const onOpen = () => {

@@ -62,13 +62,8 @@ function focus(element: HTMLElement | null): void {
   element?.focus();
 }
 
-interface CreatedKeyProps {
-  readonly made: CreatedKeyView;
-  readonly onClose: () => void;
-}
-
 /** Shows the secret once, until the user confirms that it is stored. */
-function CreatedKey({ made, onClose }: CreatedKeyProps) {
+function CreatedKey({ made, onClose }: { readonly made: CreatedKeyView; readonly onClose: () => void }) {
   return (
     <section
       key={made.key}

@@ -33,13 +33,8 @@ export class Boundary extends Component<BoundaryProps, BoundaryState> {
   }
 }
 
-interface BrokenProps {
-  readonly error: unknown;
-  readonly onRetry: () => void;
-}
-
 /** Replaces a failed part, and says how to continue. The address and the key are kept. */
-function Broken({ error, onRetry }: BrokenProps) {
+function Broken({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
   const cache = use(QueryClientContext); // none before the sign-in
   // It may have failed over an answer that is kept: the next attempt reads it again.
   useEffect(() => cache?.removeQueries({ type: 'inactive' }), [cache]);

@@ -101,13 +101,8 @@ function AnswerRows({ view, rows, drawn }: AnswerRowsProps) {
   return <Drawings {...{ drawings, rows }} {...rest} />;
 }
 
-interface BarListProps {
-  readonly title: string;
-  readonly bars: readonly Bar[];
-}
-
 /** Horizontal bars, from zero to the greatest value. */
-function BarList({ title, bars }: BarListProps) {
+function BarList({ title, bars }: { readonly title: string; readonly bars: readonly Bar[] }) {
   const max = Math.max(Number.MIN_VALUE, ...bars.map(({ value }) => Math.abs(value)));
   return (
     <ul className="bar-list" aria-label={title}>

@@ -212,12 +212,8 @@ function useChartLinks(): ChartLinks {
   return links;
 }
 
-interface LegendProps extends Pick<PlotProps, 'chart' | 'at'> {
-  readonly isLive: boolean;
-}
-
 /** The values at the cursor, or a summary. */
-function Legend({ chart, at, isLive }: LegendProps) {
+function Legend({ chart, at, isLive }: Pick<PlotProps, 'chart' | 'at'> & { readonly isLive: boolean }) {
   const zone = useZone();
   const { partial, series, thresholds = [], format, summary } = chart;
   return (

@@ -69,13 +69,8 @@ function describeValues({ distinct, min, max }: FieldSummary): string {
   return `${formatCount(distinct)} ${distinct === 1 ? 'value' : 'values'}`;
 }
 
-interface SummaryProps {
-  readonly summary: FieldSummary;
-  readonly isSample: boolean;
-}
-
 /** What is known of a field, and what can be done with it. */
-function Summary({ summary, isSample }: SummaryProps) {
+function Summary({ summary, isSample }: { readonly summary: FieldSummary; readonly isSample: boolean }) {
   const { address, change, toggleColumn, valuesOf } = useExploring();
   const { field, distinct, top, p50, p95 } = summary;
   const [isExact, setExact] = useState(false);
