@@ -22,9 +22,9 @@ export function linesPath(
   if (whyNoLines({ sources, parameters }, values) !== undefined) return undefined;
   const terms = parameters.flatMap(({ name, type, search: field, pinned, default: fallback }) => {
     const value = pinned ?? (ownMember(values, name) || fallback);
-    return field === null || value === ''
-      ? []
-      : [toTerm(field, type === 'list' ? value.split(',') : [value])];
+    if (field === null || value === '') return [];
+    const all = type === 'list' ? value.split(',') : [value];
+    return all.map((one) => formatTerm(field, one.trim())).join(' or ');
   });
   return explorePath({
     q: joinSearches([...terms, search]),
@@ -32,10 +32,6 @@ export function linesPath(
     project: findProject(parameters, values),
     ...(span !== undefined && { range: undefined, from: toIso(span.from), until: toIso(span.until) }),
   });
-}
-
-function toTerm(field: string, values: readonly string[]): string {
-  return values.map((value) => formatTerm(field, value.trim())).join(' or ');
 }
 
 /** Where the lines behind an answer are, for its charts. */

@@ -20,7 +20,8 @@ const TRACE_MS = 15 * 60_000;
 /** The path that shows the events with the same trace as a line, from every source, in the order of time. */
 export function pathOfTrace(address: ExploreAddress, line: Line, field: string): string | undefined {
   const value = valueAt(line, field);
-  if (!isTraceField(field) || typeof value !== 'string' || value === '') return undefined;
+  const isTrace = NAMES.some((name) => field === name || field.endsWith(`.${name}`));
+  if (!isTrace || typeof value !== 'string' || value === '') return undefined;
   const shown = { q: formatTrace(field, value), project: address.project, view: 'timeline' as const };
   return explorePath({ ...shown, ...around(line, TRACE_MS) });
 }
@@ -32,10 +33,6 @@ function around({ micros }: Line, halfMs: number) {
 
 /** Names under which senders write the id of a trace. */
 const NAMES = ['trace_id', 'traceId', 'trace.id', 'traceID'];
-
-function isTraceField(field: string): boolean {
-  return NAMES.some((name) => field === name || field.endsWith(`.${name}`));
-}
 
 /** The search for the events of a trace, whichever name their source gives it. */
 function formatTrace(field: string, id: string): string {

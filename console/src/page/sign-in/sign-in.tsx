@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import type { Me, SignInView } from '../../../../src/management/view.ts';
 import { ApiError, callRaw, parseAnswer } from '../../api/client.ts';
 import { readChoices, withChoices } from '../../api/session.ts';
+import { withQuery } from '../../format/path.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { Mark } from '../../ui/mark.tsx';
@@ -53,6 +54,7 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
     });
   }, []);
 
+  const { pathname, search, hash } = window.location;
   const onSubmit = (data: FormData) => {
     const key = String(data.get('key') ?? '').trim();
     if (key === '') setFault('Enter a key.');
@@ -69,10 +71,7 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
         {problem !== undefined && <div className="note is-bad">{problem}</div>}
         {message !== undefined && <div className="note is-info">{message}</div>}
         {options?.provider === true && (
-          <a
-            className="button is-primary"
-            href={`/auth/login?to=${encodeURIComponent(placeOf(window.location))}`}
-          >
+          <a className="button is-primary" href={withQuery('/auth/login', { to: pathname + search + hash })}>
             Sign in with your company’s account
           </a>
         )}
@@ -189,10 +188,6 @@ function takeProblem(): string | undefined {
   url.searchParams.delete('sign_in');
   window.history.replaceState(null, '', url);
   return problem;
-}
-
-function placeOf({ pathname, search, hash }: Location): string {
-  return `${pathname}${search}${hash}`;
 }
 
 function describe(error: unknown): string {

@@ -31,7 +31,9 @@ interface PanesProps {
 /** Editors of the texts, side by side or one at a time, and their faults, each a button that leads to its place. */
 export function Panes({ panes, texts, faults, onEdit, onRun }: PanesProps) {
   const [shown, setShown] = useState(panes[0]?.id ?? 'definition');
-  const labels = Object.fromEntries(panes.map(({ id, path }) => [id, path + countOf(faults[id])]));
+  const labels = Object.fromEntries(
+    panes.map(({ id, path }) => [id, faults[id].length === 0 ? path : `${path} (${faults[id].length})`]),
+  );
   const editors = useRef<Partial<Record<keyof Texts, EditorHandle | null>>>({});
   const found = panes.flatMap(({ id, path }) => faults[id].map((fault) => ({ id, path, fault })));
   const show = (id: keyof Texts, fault: Fault) => {
@@ -89,8 +91,4 @@ export function Panes({ panes, texts, faults, onEdit, onRun }: PanesProps) {
       </div>
     </div>
   );
-}
-
-function countOf(faults: readonly Fault[]): string {
-  return faults.length === 0 ? '' : ` (${faults.length})`;
 }

@@ -35,7 +35,8 @@ export function useCheck(kind: DefinitionKind, body: Checked, isWanted = true) {
         return await client.call<Found>(path, ['errors'], { method: 'POST', body, signal });
       } catch (failure) {
         const errors = failure instanceof ApiError ? failure.errors : [];
-        if (errors.some(isOfTexts)) return { errors: errors as Found['errors'] }; // those of other members are not shown
+        if (errors.some(({ parameter }) => parameter === 'definition' || parameter === 'sql'))
+          return { errors: errors as Found['errors'] }; // those of other members are not shown
         throw failure;
       }
     },
@@ -63,10 +64,6 @@ export function useCheck(kind: DefinitionKind, body: Checked, isWanted = true) {
     /** The response, with what a kind of definition adds. */
     found: data,
   };
-}
-
-function isOfTexts({ parameter }: ApiError['errors'][number]): boolean {
-  return parameter === 'definition' || parameter === 'sql';
 }
 
 function toFaults(errors: ApiError['errors'] = []): FileFaults {

@@ -29,6 +29,9 @@ export function createOptions(parts: OptionParts): uPlot.Options {
     ticks: { show: false },
     grid: { stroke: color('grid'), width: 1 },
   };
+  const areWhole = series.every(({ values }) =>
+    values.every((value) => value === null || Number.isInteger(value)),
+  );
   const bands = areBars(chart)
     ? []
     : stacked
@@ -69,7 +72,7 @@ export function createOptions(parts: OptionParts): uPlot.Options {
         ...axis,
         size: AXIS_PX,
         space: Math.min(40, heightPx / 4),
-        ...(series.every(isWhole) && { incrs: WHOLE_STEPS }),
+        ...(areWhole && { incrs: WHOLE_STEPS }),
         values: (_self, values) => values.map((value) => format(value)),
       },
     ],
@@ -97,10 +100,6 @@ const DRAG_PX = 6;
 /** Counts are whole, and so are the labels of their axis. */
 const POWERS = Array.from({ length: 12 }, (_, i) => 10 ** i);
 const WHOLE_STEPS = [1, 2, 5].flatMap((n) => POWERS.map((power) => n * power)).toSorted((a, b) => a - b);
-
-function isWhole({ values }: ChartSeries): boolean {
-  return values.every((value) => value === null || Number.isInteger(value));
-}
 
 /** From zero, and up to a threshold that is near the values: a distant one would flatten them. */
 function rangeOf(min: number, max: number, thresholds: NonNullable<Chart['thresholds']>): [number, number] {

@@ -20,17 +20,13 @@ export function toPanelChart(
   const chart: ChartView = {
     ...base,
     show: show === null || show === 'text' ? base.show : show,
-    title: title ?? (own && !isSame(columns, base.values) ? null : base.title),
+    title: title ?? (own && columns.join() !== base.values.join() ? null : base.title),
     values,
     unit: unit ?? base.unit,
     band: own ? [] : base.band,
     bad: base.series === null ? base.bad.filter((name) => values.includes(name)) : base.bad,
   };
   return withAxis(chart);
-}
-
-function isSame(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((name, i) => name === b[i]);
 }
 
 /** Replaces a kind that needs a time or a series that the answer does not have. */

@@ -18,7 +18,7 @@ import {
   syntaxTree,
 } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
-import { Annotation, type EditorState, type Extension, type Text } from '@codemirror/state';
+import { Annotation, type Extension, type Text } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -141,7 +141,7 @@ function createExtensions({ language, label }: Look, latest: () => EditorProps):
     typeOver,
     indentUnit.of('  '),
     tooltips({ position: 'fixed' }),
-    languageOf(language),
+    language === 'sql' ? clickhouse.language : yaml(),
     syntaxHighlighting(codes),
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0', spellcheck: 'false' }),
@@ -169,7 +169,7 @@ function completing(words: () => Vocabulary): Extension {
   const source = ({ state, pos, explicit }: CompletionContext) => {
     const { from, options } = suggest(state.doc.toString(), pos, words());
     const isWanted = explicit || from < pos || state.sliceDoc(from - 1, from) === '.';
-    if (!isWanted || isQuoted(state, pos, -1)) return null;
+    if (!isWanted || QUOTED.has(syntaxTree(state).resolveInner(pos, -1).name)) return null;
     return { from, options: options.map(withCall), validFor: /^@?\w*$/ };
   };
   return autocompletion({ override: [source], maxRenderedOptions: OPTIONS_MAX });
@@ -246,13 +246,5 @@ const clickhouse = SQLDialect.define({
   specialVar: '@',
 });
 
-function languageOf(language: EditorProps['language']): Extension {
-  return language === 'sql' ? clickhouse.language : yaml();
-}
-
 /** Nodes of the syntax tree in which nothing is completed. */
 const QUOTED = new Set(['String', 'LineComment', 'BlockComment', 'QuotedIdentifier']);
-
-function isQuoted(state: EditorState, position: number, side: -1 | 1): boolean {
-  return QUOTED.has(syntaxTree(state).resolveInner(position, side).name);
-}

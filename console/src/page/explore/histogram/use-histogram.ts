@@ -35,8 +35,11 @@ export type Histogram = ReturnType<typeof useHistogram>;
 export function useHistogram(search: Search, chart: Chart, ready: boolean) {
   const client = useClient();
   const { state, start, stop, reset } = useWork();
-  const empty = useMemo(() => createCounted(search, chart), [search, chart]);
-  const [counted, setCounted] = useState<Counted>(empty);
+  const empty: Counted = useMemo(
+    () => ({ search, chart, counts: [], slices: planSlices(search), slicesRead: 0 }),
+    [search, chart],
+  );
+  const [counted, setCounted] = useState(empty);
 
   const countOn = useCallback(
     (from: Counted) =>
@@ -69,10 +72,6 @@ export function useHistogram(search: Search, chart: Chart, ready: boolean) {
     /** Continues after a stop or a failure. */
     resume: () => countOn(isOld ? empty : counted),
   };
-}
-
-function createCounted(search: Search, chart: Chart): Counted {
-  return { search, chart, counts: [], slices: planSlices(search), slicesRead: 0 };
 }
 
 /** @throws ApiError */
