@@ -25,7 +25,12 @@ export function toChart(alert: Charted, nowMs: number, search: string | undefine
     until: (first + i + 1) * width,
   }));
   const isBelow = alert.when?.is === 'below';
-  const values = toValues(points, { first, width, isBelow, count: spans.length });
+  const worst = isBelow ? Math.min : Math.max;
+  const places = Map.groupBy(points, ({ at }) => Math.floor(Date.parse(at) / 1000 / width));
+  const values = spans.map((_, i) => {
+    const own = places.get(first + i);
+    return own === undefined ? null : worst(...own.map(({ low, high }) => (isBelow ? low : high)));
+  });
   const label = column === null ? 'Rows that count' : `${isBelow ? 'Least' : 'Greatest'} ${column}`;
   const shown: ChartSeries = {
     label,
@@ -43,30 +48,6 @@ export function toChart(alert: Charted, nowMs: number, search: string | undefine
     ...{ spans, partial: new Map(), format: formatShort, summary: describeLast },
     series: threshold === null ? [shown] : [shown, limit],
   };
-}
-
-interface Grid {
-  /** The place of the first span, in widths since the epoch. */
-  readonly first: number;
-  readonly width: number;
-  readonly count: number;
-  readonly isBelow: boolean;
-}
-
-/** The extreme of the points in each span; null: it has none. */
-function toValues(
-  points: AlertDetailView['chart']['points'],
-  { first, width, count, isBelow }: Grid,
-): (number | null)[] {
-  const values = Array<number | null>(count).fill(null);
-  const worse = isBelow ? Math.min : Math.max;
-  for (const { at, low, high } of points) {
-    const place = Math.floor(Date.parse(at) / 1000 / width) - first;
-    const before = values[place];
-    if (before === undefined) continue; // before the first span, or after the clock of this machine
-    values[place] = worse(before ?? (isBelow ? low : high), isBelow ? low : high);
-  }
-  return values;
 }
 
 function describeLast(values: readonly (number | null)[]): string {

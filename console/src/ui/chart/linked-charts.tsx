@@ -177,17 +177,6 @@ function SelectionBar(props: SelectionBarProps) {
   );
 }
 
-/** What several charts share; all in seconds since the epoch, since their spans may differ. */
-interface ChartLinks {
-  /** Where the cursor is; null: nowhere. */
-  readonly at: number | null;
-  readonly setAt: (at: number | null) => void;
-  readonly zoom: Span | undefined;
-  readonly setZoom: (zoom: Span | undefined) => void;
-  readonly selected: SelectedSpan | undefined;
-  readonly setSelected: (selected: SelectedSpan | undefined) => void;
-}
-
 interface SelectedSpan extends Span {
   /** Id of the chart in which it was selected. */
   readonly chart: string;
@@ -195,18 +184,23 @@ interface SelectedSpan extends Span {
   readonly opens: boolean;
 }
 
-const LinksContext = createContext<ChartLinks | undefined>(undefined);
+const LinksContext = createContext<ReturnType<typeof useLinks> | undefined>(undefined);
 
-/** Charts below it have one cursor, selection and zoom. */
-export function LinkCharts({ children }: { readonly children: ReactNode }) {
+/** What several charts share; all in seconds since the epoch, since their spans may differ. */
+function useLinks() {
+  /** Where the cursor is; null: nowhere. */
   const [at, setAt] = useState<number | null>(null);
   const [zoom, setZoom] = useState<Span>();
   const [selected, setSelected] = useState<SelectedSpan>();
-  const links = useMemo(() => ({ at, setAt, zoom, setZoom, selected, setSelected }), [at, zoom, selected]);
-  return <LinksContext value={links}>{children}</LinksContext>;
+  return useMemo(() => ({ at, setAt, zoom, setZoom, selected, setSelected }), [at, zoom, selected]);
 }
 
-function useChartLinks(): ChartLinks {
+/** Charts below it have one cursor, selection and zoom. */
+export function LinkCharts({ children }: { readonly children: ReactNode }) {
+  return <LinksContext value={useLinks()}>{children}</LinksContext>;
+}
+
+function useChartLinks() {
   const links = use(LinksContext);
   if (links === undefined) throw new Error('LinkCharts is not around this chart');
   return links;
