@@ -43,7 +43,7 @@ export function DashboardPanel({ panel, endpoint, heightPx, page }: PanelProps) 
         </Note>
       </Frame>
     );
-  return <EndpointPanel panel={panel} endpoint={endpoint} heightPx={heightPx} page={page} />;
+  return <EndpointPanel {...{ panel, endpoint, heightPx, page }} />;
 }
 
 function TextPanel({ panel: { title, text } }: Pick<PanelProps, 'panel'>) {
@@ -60,16 +60,13 @@ function TextPanel({ panel: { title, text } }: Pick<PanelProps, 'panel'>) {
   );
 }
 
-interface EndpointPanelProps extends PanelProps {
-  readonly endpoint: EndpointView;
-}
-
-function EndpointPanel({ panel, endpoint, heightPx, page }: EndpointPanelProps) {
+function EndpointPanel(props: PanelProps & { readonly endpoint: EndpointView }) {
+  const { panel, endpoint, heightPx, page } = props;
   const { values, missing } = useMemo(() => findPanelValues(endpoint, panel, page), [endpoint, panel, page]);
   const path = missing.length === 0 ? queryPath(endpoint.name, values) : undefined;
   const { answer, error } = useAnswer(path, page.refreshSeconds);
   const drawn = useMemo(
-    () => answer && draw({ endpoint, panel, values, answer }),
+    () => answer && draw(endpoint, panel, values, answer),
     [endpoint, panel, values, answer],
   );
   return (
@@ -104,12 +101,7 @@ function Drawn({ drawing, rows, times, heightPx, ...lines }: ReturnType<typeof d
   );
 }
 
-interface DrawParts extends Pick<EndpointPanelProps, 'endpoint' | 'panel'> {
-  readonly values: Readonly<Record<string, string>>;
-  readonly answer: Answer;
-}
-
-function draw({ endpoint, panel, values, answer: { rows, atMs } }: DrawParts) {
+function draw(endpoint: EndpointView, panel: PanelView, values: PageState['values'], { rows, atMs }: Answer) {
   const { charts, columns, range, times } = toDrawable(endpoint, { values, rows, atMs });
   const drawing = toDrawing(toPanelChart(charts, panel), { columns, rows, range });
   return { drawing, rows, times, ...lineLinks(endpoint, values) };

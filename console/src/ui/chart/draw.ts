@@ -136,11 +136,18 @@ function toTimeChart(chart: TimeChart, { columns, rows, range }: Drawn): Omit<Ch
   const { unit } = rule;
   const total = chart.values.some((name) => !rule.adds(name)) ? undefined : sum;
   const kind = kindOf(chart, grid, rule);
-  const place = { chart, columns, rows, grid, rule, kind };
+  const valuesOf: Parts['valuesOf'] = (own, column) => {
+    const places = grid.spans.map((): Row[] => []);
+    for (const row of own) places[grid.placeOf.get(toSeconds(ownMember(row, chart.time))) ?? -1]?.push(row);
+    const empty = rule.adds(column) ? 0 : null;
+    const join = rule.joinOf(column);
+    return places.map((here) => (here.length === 0 ? empty : join(numbersOf(here, column))));
+  };
+  const parts = { chart, columns, rows, rule, kind, valuesOf };
   return {
     spans: grid.spans,
     partial: grid.partial,
-    series: chart.series === null ? toColumnSeries(place) : toValueSeries(place, chart.series),
+    series: chart.series === null ? toColumnSeries(parts) : toValueSeries(parts, chart.series),
     format: unit.format,
     // Series of one column are parts of a whole; a column may be a part of another one, as failures are of all.
     stacked: chart.show === 'stacked' || (kind === 'bar' && (chart.series !== null || chart.show === 'bar')),
@@ -164,18 +171,19 @@ function kindOf({ show, series, values, band }: ChartView, grid: Grid, rule: Rul
 
 interface Parts extends Pick<Drawn, 'columns' | 'rows'> {
   readonly chart: TimeChart;
-  readonly grid: Grid;
   readonly rule: Rule;
   readonly kind: Kind;
+  /** The values of a column of some rows at each time. */
+  readonly valuesOf: (rows: readonly Row[], column: string) => (number | null)[];
 }
 
-function toColumnSeries({ chart, columns, rows, grid, rule, kind }: Parts): ChartSeries[] {
+function toColumnSeries({ chart, columns, rows, kind, valuesOf }: Parts): ChartSeries[] {
   const { values, band, bad } = chart;
   const labels = labelsOf([...values, ...band]);
   const colors = pickColors(values.map((name) => bad.includes(name)));
   const seriesOf = (name: string, index: number) => ({
     label: labels[index] ?? name,
-    values: toValues({ chart, rows, grid, join: rule.joinOf(name) }, name, rule.adds(name) ? 0 : null),
+    values: valuesOf(rows, name),
     search: searchOf(columns, name),
   });
   const lines = values.map(
@@ -187,19 +195,18 @@ function toColumnSeries({ chart, columns, rows, grid, rule, kind }: Parts): Char
   return [{ ...most, ...range, bandTo: lines.length + 1 }, ...lines, { ...least, ...range }];
 }
 
-function toValueSeries({ chart, columns, rows, grid, rule, kind }: Parts, column: string): ChartSeries[] {
+function toValueSeries({ chart, columns, rows, rule, kind, valuesOf }: Parts, column: string): ChartSeries[] {
   const [value = ''] = chart.values;
   const join = rule.joinOf(value);
-  const empty = rule.adds(value) ? 0 : null;
   const top = chart.top ?? SERIES_TOP;
   const { shown, others } = groupRows(rows, column, { value, join, top, shownMax: COLORS.length });
   const colors = pickColors(shown.map(({ label }) => chart.bad.includes(label)));
   const series = shown.map(({ label, rows: own }, i): ChartSeries => {
-    const values = toValues({ chart, rows: own, grid, join }, value, empty);
+    const values = valuesOf(own, value);
     return { label, color: colors[i] ?? 'data-1', kind, values, search: searchOfValue(columns, column, own) };
   });
   if (others === undefined) return series;
-  const values = toValues({ chart, rows: others.rows, grid, join }, value, empty);
+  const values = valuesOf(others.rows, value);
   return [...series, { label: others.label, color: 'data-other', kind, values }];
 }
 
@@ -215,17 +222,6 @@ function searchOfValue(columns: Columns, column: string, rows: readonly Row[]): 
 
 function searchOf(columns: Columns, name: string): string | undefined {
   return columns.find((column) => column.name === name)?.search ?? undefined;
-}
-
-/** The values of a column at each place of the grid. @param empty of a place without rows */
-function toValues(
-  { chart, rows, grid, join }: { chart: TimeChart; rows: readonly Row[]; grid: Grid; join: Join },
-  column: string,
-  empty: number | null,
-): (number | null)[] {
-  const places = grid.spans.map((): Row[] => []);
-  for (const row of rows) places[grid.placeOf.get(toSeconds(ownMember(row, chart.time))) ?? -1]?.push(row);
-  return places.map((own) => (own.length === 0 ? empty : join(numbersOf(own, column))));
 }
 
 /** Colours in their order; failures have theirs. */
