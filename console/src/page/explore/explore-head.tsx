@@ -13,7 +13,7 @@ import { onSearchPath } from '../workbench/path.ts';
 import { type ExploreAddress, explorePath } from './address.ts';
 import { Download } from './download.tsx';
 import { useExploring } from './exploring.ts';
-import { goToLines } from './lines/use-list.ts';
+import { goToLines } from './lines/line-list.tsx';
 import { QueryField } from './query-field.tsx';
 import { SavedSearches } from './saved-searches.tsx';
 import { faultOf, rangeOf, type Search, searchParameters, toAsked, toFixed } from './search/search.ts';

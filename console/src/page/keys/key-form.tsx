@@ -1,11 +1,14 @@
 import { useMutation } from '@tanstack/react-query';
-import type { CreatedKeyView } from '../../../../src/management/view.ts';
+import { useId, useState } from 'react';
+import type { CreatedKeyView, EndpointView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries, sourcesOf, useRead } from '../../api/queries.ts';
-import { TextField } from '../../ui/form.tsx';
+import { mayGrant } from '../../api/right.ts';
+import { Button, QuietButton } from '../../ui/button.tsx';
+import { Checks, Group, Options, Suggestions, TextField, useFault } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
+import { Segmented } from '../../ui/tabs.tsx';
 import { TimeField } from '../../ui/time/time-control.tsx';
-import { ListChoice, PinFields, RateFields, ScopeChoice } from './key-fields.tsx';
 
 interface KeyFormProps {
   readonly onClose: () => void;
@@ -71,4 +74,165 @@ function toBody(data: FormData): object {
     rate:
       perSecond || burst ? { per_second: Number(perSecond), ...(burst && { burst: Number(burst) }) } : null,
   };
+}
+
+const SCOPES = [
+  ['query', 'reads endpoints'],
+  ['ingest', 'sends events'],
+  ['manage', 'manages keys, sees numbers and SQL'],
+  ['metrics', 'reads metrics, for Prometheus'],
+] as const;
+
+/** The scopes of the key. A key can only grant scopes that it has itself. */
+function ScopeChoice() {
+  const { self } = useClient();
+  const items = SCOPES.map(([value, meaning]) => ({
+    value,
+    label: (
+      <>
+        {value} <span className="small muted">{meaning}</span>
+      </>
+    ),
+    isChecked: value === 'query' && mayGrant(self, value),
+    isDisabled: !mayGrant(self, value),
+  }));
+  const isShort = items.some(({ isDisabled }) => isDisabled);
+  return (
+    <Group
+      name="scopes"
+      legend="Scopes"
+      help={isShort ? 'A key cannot grant a scope that it lacks.' : undefined}
+    >
+      <Checks name="scopes" items={items} />
+    </Group>
+  );
+}
+
+interface ListChoiceProps {
+  /** Member of the body. */
+  readonly name: 'endpoints' | 'sources';
+  readonly legend: string;
+  readonly items: readonly { readonly id: string; readonly name: string }[];
+}
+
+const SPANS = { all: 'All', some: 'Only these' } as const;
+
+/** All items, including future ones, or some by name. */
+function ListChoice({ name, legend, items }: ListChoiceProps) {
+  const own = useClient().self[name]; // null: the signed-in key has no such limit
+  const [span, setSpan] = useState<keyof typeof SPANS>(own === null ? 'all' : 'some');
+  // The service does not match UUIDs with names: an inherited list keeps its spelling.
+  const spelled = items.map((item) => ({
+    value: own?.includes(item.id) === true ? item.id : item.name,
+    label: <code>{item.name}</code>,
+    isChecked: own !== null,
+  }));
+  return (
+    <Group {...{ name, legend }} help={own === null ? undefined : 'Your own key is limited to these.'}>
+      <Segmented
+        label={legend}
+        options={own === null ? SPANS : { some: SPANS.some }}
+        selected={span}
+        onSelect={setSpan}
+      />
+      {span === 'some' && (
+        <>
+          <input type="hidden" name="listed" value={name} />
+          <Checks name={name} items={spelled} isListed />
+        </>
+      )}
+    </Group>
+  );
+}
+
+// It also applies to events, so it can be pinned even if no endpoint declares it.
+const PROJECT = 'project';
+
+/** Parameters, each once, and the only value of each. */
+function PinFields({ endpoints }: { readonly endpoints: readonly EndpointView[] }) {
+  const own = useClient().self.pins;
+  const list = useId();
+  const [pins, setPins] = useState(() => Object.keys(own).map((name, id) => ({ id, name })));
+  const parameters = endpoints.flatMap((endpoint) => endpoint.parameters);
+  const names = [...new Set([PROJECT, ...parameters.map(({ name }) => name), ...Object.keys(own)])];
+  const free = names.filter((name) => !pins.some((pin) => pin.name === name));
+  const add = (name: string) =>
+    setPins([...pins, { id: 1 + Math.max(-1, ...pins.map(({ id }) => id)), name }]);
+  return (
+    <Group
+      name="pins"
+      legend="Pinned values"
+      help="The only value of a parameter. A key that pins project reads and sends only events of that project."
+    >
+      {pins.map(({ id, name }) => (
+        <div className="pin" key={id}>
+          <select
+            className="input"
+            name="pin"
+            aria-label="Pinned parameter"
+            value={name}
+            onChange={({ target }) =>
+              setPins(pins.map((pin) => (pin.id === id ? { id, name: target.value } : pin)))
+            }
+          >
+            <Options options={[name, ...free]} />
+          </select>
+          <input
+            className="input"
+            name="value"
+            aria-label={`Value of ${name}`}
+            placeholder="value"
+            autoComplete="off"
+            spellCheck={false}
+            defaultValue={own[name]}
+            list={`${list}-${id}`}
+          />
+          <Suggestions
+            id={`${list}-${id}`}
+            values={parameters.filter((one) => one.name === name).flatMap((one) => one.values)}
+          />
+          <QuietButton onClick={() => setPins(pins.filter((pin) => pin.id !== id))}>
+            Remove<span className="visually-hidden"> the pin of {name}</span>
+          </QuietButton>
+        </div>
+      ))}
+      <div>
+        <Button onClick={() => add(free[0] ?? PROJECT)} disabled={free.length === 0}>
+          Pin a value
+        </Button>
+      </div>
+    </Group>
+  );
+}
+
+const RATES = [
+  ['per_second', 'a second', 'any'],
+  ['burst', 'at once', '1'],
+] as const;
+
+function RateFields() {
+  const fault = useFault('rate');
+  return (
+    <Group
+      name="rate"
+      legend="Requests"
+      help="Empty: no limit for this key. At once: twice the rate by default."
+    >
+      <div className="rate">
+        {RATES.map(([name, text, step]) => (
+          <label key={name}>
+            <input
+              {...{ name, step }}
+              className="input"
+              type="number"
+              min="0"
+              aria-label={`Requests ${text}`}
+              aria-invalid={fault !== undefined}
+            />
+            <span className="small muted">{text}</span>
+          </label>
+        ))}
+      </div>
+    </Group>
+  );
 }

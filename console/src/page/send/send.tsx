@@ -4,7 +4,7 @@ import { Link, useSearch } from 'wouter';
 import type { Overview } from '../../../../src/management/admin-view.ts';
 import type { CreatedKeyView, SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { useOverview } from '../../api/queries.ts';
+import { useOverview, useSources } from '../../api/queries.ts';
 import { maySearch } from '../../api/right.ts';
 import { formatCount } from '../../format/number.ts';
 import { isOwnSource } from '../../format/own.ts';
@@ -15,7 +15,6 @@ import { Empty, ErrorNote, Reading } from '../../ui/note.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { explorePath } from '../explore/address.ts';
-import { useSources } from '../source/use-sources.ts';
 import './send.css';
 import { SENDERS, writeSender } from './senders.ts';
 

@@ -10,7 +10,7 @@ import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 import { explorePath } from '../explore/address.ts';
 import './source.css';
-import { useSources } from './use-sources.ts';
+import { useSources } from '../../api/queries.ts';
 
 interface Row {
   readonly source: SourceView;

@@ -14,7 +14,7 @@ import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { explorePath } from '../explore/address.ts';
 import './source.css';
-import { useSources } from './use-sources.ts';
+import { useSources } from '../../api/queries.ts';
 
 export default function SourcePage() {
   const { name = '' } = useParams();

@@ -10,8 +10,6 @@ import './panel-table.css';
 export interface TableColumn<Row> {
   /** Empty: it has no heading. */
   readonly name: string;
-  /** Shown beside a cell on narrow screens, if not the name. */
-  readonly label?: string;
   readonly numeric?: boolean;
   readonly className?: string;
   readonly cell: (row: Row) => ReactNode;
@@ -64,10 +62,10 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
                 <th scope="row" className={first?.className}>
                   {first?.cell(row)}
                 </th>
-                {others.map(({ name, label = name, numeric = false, className = '', cell }) => (
+                {others.map(({ name, numeric = false, className = '', cell }) => (
                   <td
                     key={name}
-                    data-label={label}
+                    data-label={name}
                     className={`${numeric ? 'numeric' : ''} ${className}`.trim()}
                   >
                     {cell(row)}

@@ -12,9 +12,8 @@ import { parseJson, type Row } from '../../../api/answer.ts';
 import { ApiError, useClient } from '../../../api/client.ts';
 import { followTail } from '../../../api/follow.ts';
 import { formatAt, LINES_MAX, type Line, mergeLines, parseAt, toLine } from './line.ts';
-import { LineList } from './line-list.tsx';
+import { goToNewest, LineList } from './line-list.tsx';
 import { readSince } from './read.ts';
-import { goToNewest } from './use-list.ts';
 import { isRefused, WorkNote } from './use-work.tsx';
 
 const FieldList = lazyPart(async () => (await import('../analysis/fields.tsx')).FieldList);
