@@ -1,4 +1,4 @@
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import type { View } from '../../ui/chart/drawings.tsx';
@@ -35,18 +35,13 @@ export function formatUrl({ values, view }: UrlState): string {
 }
 
 /** The state in the URL and a setter. New values add a history entry, so the back button undoes them. */
-export function useUrlState(
-  endpoint: Pick<EndpointView, 'parameters'>,
-): [UrlState, (change: Partial<UrlState>) => void] {
+export function useUrlState(endpoint: Pick<EndpointView, 'parameters'>) {
   const search = useSearch();
   const [path, navigate] = useLocation();
   const state = useMemo(() => parseUrl(search, endpoint), [search, endpoint]);
-  const change = useCallback(
-    (part: Partial<UrlState>) => {
-      const text = formatUrl({ ...state, ...part });
-      navigate(text === '' ? path : `${path}?${text}`, { replace: part.values === undefined });
-    },
-    [state, path, navigate],
-  );
-  return [state, change];
+  const change = (part: Partial<UrlState>) => {
+    const text = formatUrl({ ...state, ...part });
+    navigate(text === '' ? path : `${path}?${text}`, { replace: part.values === undefined });
+  };
+  return [state, change] as const;
 }

@@ -10,17 +10,8 @@ export const VIEWS = {
   timeline: 'Timeline',
 } as const;
 
-interface MarkedRange {
-  /** ISO 8601. */
-  readonly from: string;
-  readonly until: string;
-  /** ms since the epoch. */
-  readonly fromMs: number;
-  readonly untilMs: number;
-}
-
-/** Reads a marked range of an address; undefined if the text is not one. */
-export function parseMark(text: string): MarkedRange | undefined {
+/** Reads a range that is marked in the chart, as ISO 8601 and ms since the epoch; undefined if the text is not one. */
+export function parseMark(text: string) {
   const [from = '', until = ''] = text.split('/');
   const [fromMs, untilMs] = [Date.parse(from), Date.parse(until)];
   return fromMs < untilMs

@@ -24,7 +24,7 @@ export function useExploring(): Exploring {
 
 /** Reads the lines and counts of the page's address. */
 export function useAddressedSearch() {
-  const [{ address, unread }, change] = useAddress();
+  const { address, unread, change } = useAddress();
   const { by, top, measure, live, at, columns } = address;
   const [round, setRound] = useState(0);
   const search = useSearchOf(address, round);
@@ -63,8 +63,7 @@ function useAddress() {
   const search = useSearch();
   const [, navigate] = useLocation();
   const pinned = useClient().self.pins['project'];
-  const read = useMemo(() => readAddress(search), [search]);
-  const { address } = read;
+  const { address, unread } = useMemo(() => readAddress(search), [search]);
   const change = useCallback(
     (part: Partial<ExploreAddress>) => {
       const isOther = SEARCHED.some((name) => name in part);
@@ -72,11 +71,8 @@ function useAddress() {
     },
     [address, navigate],
   );
-  const shown = useMemo(
-    () => ({ ...read, address: { ...address, project: pinned ?? address.project } }),
-    [read, address, pinned],
-  );
-  return [shown, change] as const;
+  const shown = useMemo(() => ({ ...address, project: pinned ?? address.project }), [address, pinned]);
+  return { address: shown, unread, change };
 }
 
 const LIVE_COUNT_MS = 10_000;

@@ -139,17 +139,10 @@ function Limits({ record: { endpoints, sources, pins, rate } }: { readonly recor
   );
 }
 
-interface KeyState {
-  readonly label: string;
-  readonly tone: Tone;
-  /** The key is revoked or expired. */
-  readonly isOver: boolean;
-}
-
 const SOON_MS = 7 * 86_400_000;
 
 /** Whether a key is valid, and for how long. */
-function stateOf(record: KeyView): KeyState {
+function stateOf(record: KeyView): { label: string; tone: Tone; isOver: boolean } {
   if (record.revoked_at !== null) return { label: 'revoked', tone: 'bad', isOver: true };
   const leftMs =
     record.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(record.expires_at) - Date.now();

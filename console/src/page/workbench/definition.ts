@@ -4,24 +4,19 @@ import type { RunReport } from '../../../../src/management/workbench-view.ts';
 import type { Table, Word } from '../../ui/editor/completion.ts';
 import { type Base, toBase } from './work.ts';
 
-/** The fields of an endpoint.yaml under work that the workbench reads; wrong ones are missing. */
-export interface Outline {
-  readonly name: string;
-  readonly parameters: readonly Word[];
-  /** Descriptions by name. */
-  readonly columns: ReadonlyMap<string, string>;
-}
-
 const NOW: Word = { name: 'now', type: 'instant', description: 'Instant of the query, UTC.' };
 const PAGE = ['page_from', 'page_until'];
 
-export function readOutline(definition: string): Outline {
+/** The fields of an endpoint.yaml under work that the workbench reads; wrong ones are missing. */
+export function readOutline(definition: string) {
   const root = readRoot(definition);
   const columns = fieldsOf(root, 'columns');
   const added = root?.has('cursor') === true ? PAGE : [];
+  const parameters: Word[] = [...fieldsOf(root, 'parameters'), NOW, ...added.map((name) => ({ name }))];
   return {
     name: String(root?.get('name') ?? ''),
-    parameters: [...fieldsOf(root, 'parameters'), NOW, ...added.map((name) => ({ name }))],
+    parameters,
+    /** Descriptions by name. */
     columns: new Map(columns.map(({ name, description }) => [name, description])),
   };
 }

@@ -71,14 +71,7 @@ export function toSeconds(value: unknown): number {
 
 const POINTS_MAX = 5_000;
 
-export interface Grid {
-  readonly spans: readonly Span[];
-  readonly partial: Chart['partial'];
-  /** Whether the spans have one width. */
-  readonly isEven: boolean;
-  /** Places by the start of a span, in seconds. */
-  readonly placeOf: ReadonlyMap<number, number>;
-}
+export type Grid = ReturnType<typeof toGrid>;
 
 /**
  * Empty time buckets are not returned: fills the grid from the first to the last bucket with rows.
@@ -86,7 +79,7 @@ export interface Grid {
  * @param seconds of the rows, in any order
  * @param range of the answer; the width of a bucket is the least distance of two rows, and one row is of all the rest of the range
  */
-export function toGrid(seconds: readonly number[], range: AnswerRange | undefined): Grid {
+export function toGrid(seconds: readonly number[], range: AnswerRange | undefined) {
   const sorted = [...new Set(seconds)].filter(Number.isFinite).sort((a, b) => a - b);
   const [first = 0] = sorted;
   const end = sorted.at(-1) ?? 0;
@@ -102,5 +95,12 @@ export function toGrid(seconds: readonly number[], range: AnswerRange | undefine
     return { from, until: next ?? until };
   });
   const partial: Chart['partial'] = range === undefined ? new Map() : findPartial(spans, range);
-  return { spans, partial, isEven, placeOf: new Map(times.map((time, place) => [time, place])) };
+  return {
+    spans,
+    partial,
+    /** Whether the spans have one width. */
+    isEven,
+    /** Places by the start of a span, in seconds. */
+    placeOf: new Map(times.map((time, place) => [time, place])),
+  };
 }

@@ -1,7 +1,7 @@
 import { keepPreviousData, skipToken, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { type Row, toAnswer } from '../../../api/answer.ts';
-import { type ApiError, useClient } from '../../../api/client.ts';
+import { useClient } from '../../../api/client.ts';
 import { formatPercent } from '../../../format/number.ts';
 import { QuietButton } from '../../../ui/button.tsx';
 import { ErrorNote } from '../../../ui/note.tsx';
@@ -10,25 +10,13 @@ import { useExploring } from '../exploring.ts';
 import { exclude } from '../lines/line.ts';
 import { faultOf } from '../search/search.ts';
 
-interface Analysis<T> {
-  /** Undefined before the first answer; those of before stay while the range moves on. */
-  readonly rows: readonly T[] | undefined;
-  /** The share of events that was read, 0 to 1; undefined: all. */
-  readonly sampled: number | undefined;
-  readonly error: ApiError | undefined;
-  readonly isReading: boolean;
-}
-
 /**
  * Reads a part of a search that is one answer.
  *
  * @param path undefined: not yet
  * @param toRow defined outside of components; it returns undefined for a row that is not shown
  */
-export function useAnalysis<T extends object>(
-  path: string | undefined,
-  toRow: (row: Row) => T | undefined,
-): Analysis<T> {
+export function useAnalysis<T extends object>(path: string | undefined, toRow: (row: Row) => T | undefined) {
   const client = useClient();
   const { data, error, isFetching } = useQuery({
     queryKey: [path],
@@ -46,11 +34,18 @@ export function useAnalysis<T extends object>(
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  return { rows: data?.rows, sampled: data?.sampled, error: error ?? undefined, isReading: isFetching };
+  return {
+    /** Undefined before the first answer; those of before stay while the range moves on. */
+    rows: data?.rows,
+    /** The share of events that was read, 0 to 1; undefined: all. */
+    sampled: data?.sampled,
+    error,
+    isReading: isFetching,
+  };
 }
 
 interface AnalysisNoteProps {
-  readonly analysis: Analysis<unknown>;
+  readonly analysis: ReturnType<typeof useAnalysis>;
   /** `Grouping`, while nothing is there yet. */
   readonly doing: string;
   readonly none: ReactNode;
@@ -59,7 +54,7 @@ interface AnalysisNoteProps {
 /** Says what an analysis lacks: that it still runs, failed, found nothing, or read a part of the events only. */
 export function AnalysisNote({ analysis, doing, none }: AnalysisNoteProps) {
   const { rows, sampled, error, isReading } = analysis;
-  if (error !== undefined) return faultOf(error) === undefined && <ErrorNote error={error} />;
+  if (error !== null) return faultOf(error) === undefined && <ErrorNote error={error} />;
   return (
     <p className="analysis-note small muted" role="status">
       {isReading && `${doing}… `}

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react';
 import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatShort } from '../../../format/number.ts';
-import { formatIso, formatTime, type Zone, zoneName } from '../../../format/time.ts';
+import { formatIso, formatTime, zoneName } from '../../../format/time.ts';
 import { useZone } from '../../../preference.ts';
 import { QuietButton } from '../../../ui/button.tsx';
 import { type Chart, describeAt, type Selection } from '../../../ui/chart/chart.ts';
@@ -11,20 +11,19 @@ import { parseMark } from '../address.ts';
 import { useExploring } from '../exploring.ts';
 import { exclude, termOf } from '../lines/line.ts';
 import { isRefused, WorkNote } from '../lines/use-work.tsx';
-import { type Search, searchPath, toRange } from '../search/search.ts';
+import { searchPath, toRange } from '../search/search.ts';
 import { MeasureControl } from './measure-control.tsx';
 import type { Histogram } from './use-histogram.ts';
 import './histogram.css';
-import type { SearchSource } from '../../../../../src/management/view.ts';
 import type { Row } from '../../../api/answer.ts';
 import { useAnalysis } from '../analysis/use-analysis.tsx';
 import { type BarSeries, type Bars, toBars } from './series.ts';
 
 /** Events over time, stacked by the values of a field. */
 export function HistogramPanel() {
-  const { address, change, histogram, search: asked, sources } = useExploring();
+  const { address, change, histogram } = useExploring();
   const { counts, search, chart, isOld, state } = histogram;
-  const deploys = useDeploys(sources, asked);
+  const deploys = useDeploys();
   const onZoom = (fromMs: number, untilMs: number) => change({ ...toRange(fromMs, untilMs), live: false });
   const onMark = (fromMs: number, untilMs: number) =>
     change({ view: 'compare', compare: 'range', mark: `${formatIso(fromMs)}/${formatIso(untilMs)}` });
@@ -82,7 +81,7 @@ export function HistogramPanel() {
           {bars.series.map((series) => (
             <LegendEntry key={series.label} {...{ series, at }} by={chart.by} />
           ))}
-          <DeployEntries {...{ deploys, zone, onZoom }} />
+          <DeployEntries {...{ deploys, onZoom }} />
           {bars.partial.size > 0 && bars.total > 0 && (
             <li className="histogram-entry muted">
               hatched: {[...new Set(bars.partial.values())].join(', ')}
@@ -173,7 +172,6 @@ function LegendEntry({ series, by, at }: LegendEntryProps) {
 
 interface DeployEntriesProps {
   readonly deploys: readonly Deploy[];
-  readonly zone: Zone;
   readonly onZoom: (fromMs: number, untilMs: number) => void;
 }
 
@@ -181,7 +179,8 @@ const SHOWN_MAX = 4;
 const AROUND_MS = 15 * 60_000;
 
 /** The newest deployments of the range, in the legend; a click zooms to the time around one. */
-function DeployEntries({ deploys, zone, onZoom }: DeployEntriesProps) {
+function DeployEntries({ deploys, onZoom }: DeployEntriesProps) {
+  const zone = useZone();
   const others = deploys.length - SHOWN_MAX;
   return (
     <>
@@ -204,29 +203,21 @@ function DeployEntries({ deploys, zone, onZoom }: DeployEntriesProps) {
   );
 }
 
-interface Deploy {
-  readonly key: string;
-  /** ms since the epoch. */
-  readonly ms: number;
-  readonly text: string;
-}
+type Deploy = ReturnType<typeof toDeploy>;
 
 /** As many as a chart can show apart from each other. */
 const DEPLOYS_MAX = '50';
 const NONE: readonly Deploy[] = [];
 
 /** The deployments in the range of a search, newest first: events of the source that the operator names for them. */
-function useDeploys(sources: readonly SearchSource[], search: Search): readonly Deploy[] {
+function useDeploys(): readonly Deploy[] {
+  const { sources, search } = useExploring();
   const source = sources.find(({ marks_deploys }) => marks_deploys)?.name;
-  const { project } = search;
-  const path =
-    source === undefined
-      ? undefined
-      : searchPath({ q: '', source: [source], project }, search, { limit: DEPLOYS_MAX });
+  const path = source && searchPath({ ...search, q: '', source: [source] }, search, { limit: DEPLOYS_MAX });
   return useAnalysis(path, toDeploy).rows ?? NONE;
 }
 
-function toDeploy(row: Row): Deploy {
+function toDeploy(row: Row) {
   const { id, timestamp, event_message: text } = row;
   return { key: `${id} ${timestamp}`, ms: Number(timestamp) / 1_000, text: String(text).slice(0, 80) };
 }

@@ -119,20 +119,13 @@ export function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : value === undefined ? '' : formatJson(value, 0);
 }
 
-interface At {
-  /** Microseconds since the epoch. */
-  readonly micros: number;
-  readonly source: string;
-  readonly id: string;
-}
-
 /** `<micros>:<source>:<id>`: the time says where to read, since the service reads from the newest line on. */
-export function formatAt({ micros, source, id }: At): string {
+export function formatAt({ micros, source, id }: Pick<Line, 'micros' | 'source' | 'id'>): string {
   return `${micros}:${source}:${id}`;
 }
 
 /** @returns undefined if the text does not name a line */
-export function parseAt(text: string): At | undefined {
+export function parseAt(text: string) {
   const [, micros, source = '', id = ''] = /^(-?\d{1,16}):([^:]*):([\s\S]*)$/.exec(text) ?? [];
   return micros === undefined ? undefined : { micros: Number(micros), source, id };
 }
