@@ -2,15 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { matchRoute, useLocation, useRouter } from 'wouter';
 import type { Me } from '../../src/management/view.ts';
-import {
-  type CallOptions,
-  type Client,
-  ClientContext,
-  callRaw,
-  type Needs,
-  openEvents,
-  parseAnswer,
-} from './api/client.ts';
+import { type Client, ClientContext, callRaw, createClient, parseAnswer } from './api/client.ts';
 import { createCache } from './api/queries.ts';
 import {
   announceSignOut,
@@ -66,7 +58,7 @@ export function App() {
 
   const shown = session ?? (needsKey || wantsSignIn ? undefined : WITHOUT_KEY);
   const used = useMemo(
-    () => shown && { client: createClient(shown, leave), cache: createCache() },
+    () => shown && { client: clientOf(shown, leave), cache: createCache() },
     [shown, leave],
   );
   const hasCookie = session !== undefined && session.key === undefined;
@@ -151,20 +143,11 @@ async function endSession(): Promise<string | undefined> {
   }
 }
 
-function createClient({ key, self }: Session, leave: (why: string) => void): Client {
-  const onRefused = () => leave(whyRefused(key, self));
+function clientOf({ key, self }: Session, leave: (why: string) => void): Client {
   // Without those of the person before in this tab.
   const own = Object.entries(readChoices()).filter(([name]) => Object.hasOwn(self.choices, name));
-  const choices = Object.fromEntries(own);
-  const raw: Client['callRaw'] = (path, options) =>
-    callRaw(key, withChoices(path, choices), { ...options, onRefused });
-  return {
-    self,
-    callRaw: raw,
-    openEvents: (path, options) => openEvents(key, withChoices(path, choices), { ...options, onRefused }),
-    call: async <T,>(path: string, needs: Needs<T>, options?: CallOptions) =>
-      parseAnswer<T>(await raw(path, options), needs),
-  };
+  const onRefused = () => leave(whyRefused(key, self));
+  return createClient({ self, key, choices: Object.fromEntries(own), onRefused });
 }
 
 function whyRefused(key: string | undefined, { kind }: Me): string {

@@ -2,36 +2,26 @@ import { formatJson, type Row } from '../../../api/answer.ts';
 import { ownMember } from '../../../format/own.ts';
 import { formatField, formatTerm, joinSearches } from '../../../format/search-text.ts';
 
-/** A row of a search, as the list shows it. */
-export interface Line {
-  /** Unique among all lines. */
-  readonly key: string;
-  readonly source: string;
-  readonly id: string;
-  /** Microseconds since the epoch. */
-  readonly micros: number;
-  readonly project: string;
-  readonly level: string | null;
-  readonly message: string;
-  readonly metadata: unknown;
-  /** As the service sent it, exactly. */
-  readonly row: Row;
-}
+export type Line = ReturnType<typeof toLine>;
 
 /** As many as a browser lists smoothly. */
 export const LINES_MAX = 10_000;
 
-export function toLine(row: Row): Line {
-  const { level } = row;
+/** A row of a search, as the list shows it. */
+export function toLine(row: Row) {
+  const { level, metadata } = row;
   const text = (name: string) => String(row[name] ?? '');
+  /** Microseconds since the epoch. */
   const micros = Number(row['timestamp']);
   const [source, id, project] = [text('source'), text('id'), text('project')];
   return {
+    /** Unique among all lines. */
     key: JSON.stringify([source, id, micros, project]),
-    ...{ source, id, micros, project, row },
+    ...{ source, id, micros, project, metadata },
     level: typeof level === 'string' ? level : null,
     message: text('event_message'),
-    metadata: row['metadata'],
+    /** As the service sent it, exactly. */
+    row,
   };
 }
 
