@@ -1,3 +1,6 @@
+/** Values of parameters, by name. */
+export type Values = Readonly<Record<string, string>>;
+
 type Parameters = Readonly<Record<string, string | undefined>>;
 
 /** The query string of the parameters that have a value, without `?`. */

@@ -5,7 +5,7 @@ import type { PanelView } from '../../../../src/management/dashboard-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { type Answer, toAnswer } from '../../api/answer.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
-import { withQuery } from '../../format/path.ts';
+import { type Values, withQuery } from '../../format/path.ts';
 import type { TimeRange } from '../../format/range.ts';
 import { toDrawing } from '../../ui/chart/draw.ts';
 import { PlainDrawing } from '../../ui/chart/drawings.tsx';
@@ -16,7 +16,7 @@ import { lineLinks, queryPath } from '../endpoint/lines.ts';
 import { findPanelValues } from './values.ts';
 
 export interface PageState {
-  readonly values: Readonly<Record<string, string>>;
+  readonly values: Values;
   readonly range: TimeRange;
   readonly refreshSeconds: number | undefined;
   /** When the range was chosen or refreshed by hand. */
@@ -101,7 +101,7 @@ function Drawn({ drawing, rows, times, heightPx, ...lines }: ReturnType<typeof d
   );
 }
 
-function draw(endpoint: EndpointView, panel: PanelView, values: PageState['values'], { rows, atMs }: Answer) {
+function draw(endpoint: EndpointView, panel: PanelView, values: Values, { rows, atMs }: Answer) {
   const { charts, columns, range, times } = toDrawable(endpoint, { values, rows, atMs });
   const drawing = toDrawing(toPanelChart(charts, panel), { columns, rows, range });
   return { drawing, rows, times, ...lineLinks(endpoint, values) };

@@ -6,6 +6,7 @@ import { latestOf, queries, useRead, useRun } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
 import { formatRows, formatSeconds } from '../../format/number.ts';
 import { ownMember } from '../../format/own.ts';
+import type { Values } from '../../format/path.ts';
 import { MissingPage } from '../../ui/page-head.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { newAlertPath } from '../workbench/path.ts';
@@ -75,7 +76,7 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
 
 interface CalledProps {
   readonly endpoint: EndpointView;
-  readonly values: Readonly<Record<string, string>>;
+  readonly values: Values;
 }
 
 function Head({ endpoint, values }: CalledProps) {
@@ -106,10 +107,7 @@ function Head({ endpoint, values }: CalledProps) {
 }
 
 /** A pinned value overrides the URL: the service rejects every other value. */
-function withPins(
-  { parameters }: EndpointView,
-  values: Readonly<Record<string, string>>,
-): Record<string, string> {
+function withPins({ parameters }: EndpointView, values: Values): Record<string, string> {
   const pins = parameters.flatMap(({ name, pinned }) => (pinned === null ? [] : [[name, pinned] as const]));
   return { ...values, ...Object.fromEntries(pins) };
 }

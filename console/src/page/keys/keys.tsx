@@ -20,13 +20,12 @@ export default function KeysPage() {
   const [done, setDone] = useState<string>();
 
   const close = () => setDialog(undefined);
-  const onDone = (message: string | undefined, secret?: CreatedKeyView) => {
+  const onDone: KeyDialogProps['onDone'] = (what) => {
     close();
-    setDone(message);
-    if (secret !== undefined) setMade(secret);
+    setDone(typeof what === 'string' ? what : undefined);
+    if (typeof what === 'object') setMade(what);
     void cache.invalidateQueries(); // also the names of keys
   };
-  const onMade = (secret: CreatedKeyView) => onDone(undefined, secret);
   return (
     <>
       <PageHead title="Keys">
@@ -35,12 +34,9 @@ export default function KeysPage() {
       {done !== undefined && <Done message={done} />}
       {made !== undefined && <CreatedKey made={made} onClose={() => setMade(undefined)} />}
       <KeyTable
-        onMake={() => setDialog(<KeyForm onClose={close} onMade={onMade} />)}
-        onRotate={(key) => setDialog(<RotateDialog record={key} onClose={close} onMade={onMade} />)}
-        onRevoke={(key) => {
-          const onRevoked = () => onDone(`The key ${key.name} is revoked.`);
-          setDialog(<RevokeDialog record={key} onClose={close} onRevoked={onRevoked} />);
-        }}
+        onMake={() => setDialog(<KeyForm onClose={close} onMade={onDone} />)}
+        onRotate={(record) => setDialog(<RotateDialog {...{ record, onDone }} onClose={close} />)}
+        onRevoke={(record) => setDialog(<RevokeDialog {...{ record, onDone }} onClose={close} />)}
       />
       {!isLimited(self) && <Trail />}
       {dialog}
@@ -88,18 +84,19 @@ function CreatedKey({ made, onClose }: { readonly made: CreatedKeyView; readonly
   );
 }
 
-interface RevokeDialogProps {
+interface KeyDialogProps {
   readonly record: KeyView;
   readonly onClose: () => void;
-  readonly onRevoked: () => void;
+  /** @param done the new key, or what was done */
+  readonly onDone: (done: CreatedKeyView | string) => void;
 }
 
 /** Asks before a key is revoked, which cannot be undone. */
-function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) {
+function RevokeDialog({ record, onClose, onDone }: KeyDialogProps) {
   const client = useClient();
   const sending = useMutation({
     mutationFn: (_: FormData) => client.callRaw(`/api/keys/${record.id}`, { method: 'DELETE' }),
-    onSuccess: onRevoked,
+    onSuccess: () => onDone(`The key ${record.name} is revoked.`),
   });
   return (
     <FormDialog
@@ -124,12 +121,6 @@ function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) {
   );
 }
 
-interface RotateDialogProps {
-  readonly record: KeyView;
-  readonly onClose: () => void;
-  readonly onMade: (made: CreatedKeyView) => void;
-}
-
 const OVERLAPS = [
   ['0', 'no overlap: ends at once'],
   ['3600', '1 hour'],
@@ -140,7 +131,7 @@ const OVERLAPS = [
 const OVERLAP = '604800';
 
 /** Creates a successor with the same rights; the old key stays valid for a while. */
-function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
+function RotateDialog({ record, onClose, onDone }: KeyDialogProps) {
   const client = useClient();
   const sending = useMutation({
     mutationFn: (data: FormData) =>
@@ -148,7 +139,7 @@ function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
         method: 'POST',
         body: { overlap_seconds: Number(data.get('overlap_seconds')) },
       }),
-    onSuccess: onMade,
+    onSuccess: onDone,
   });
   return (
     <FormDialog

@@ -1,6 +1,7 @@
 import { isMap, parseDocument, stringify, type YAMLMap } from 'yaml';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import type { RunReport } from '../../../../src/management/workbench-view.ts';
+import type { Values } from '../../format/path.ts';
 import type { Table, Word } from '../../ui/editor/completion.ts';
 import { type Base, toBase } from './work.ts';
 
@@ -123,7 +124,7 @@ type Asked = Pick<EndpointView, 'name' | 'description' | 'parameters'> & {
 /** A new alert on an endpoint, by a name that no alert has, with what else its file may say. */
 export function newAlert(
   endpoint: Asked | undefined,
-  parameters: Readonly<Record<string, string>>,
+  parameters: Values,
   { taken, receivers }: Served,
 ): string {
   const { name = 'my.endpoint', description = 'What it is about.', columns = [] } = endpoint ?? {};

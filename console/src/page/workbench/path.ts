@@ -1,6 +1,6 @@
 import type { DraftCheck, SearchDraftView } from '../../../../src/management/workbench-view.ts';
 import type { Client } from '../../api/client.ts';
-import { toQuery, withQuery } from '../../format/path.ts';
+import { toQuery, type Values, withQuery } from '../../format/path.ts';
 import { actionPath } from './use-save-file.ts';
 import type { Base } from './work.ts';
 
@@ -9,7 +9,7 @@ type Page = '/workbench' | '/workbench/alert';
 const PARAMETER = 'p.';
 
 /** The path of the file of a new alert. @param values of the parameters of the endpoint */
-export function newAlertPath(endpoint: string, values: Readonly<Record<string, string>>): string {
+export function newAlertPath(endpoint: string, values: Values): string {
   const given = Object.entries(values).map(([name, value]) => [PARAMETER + name, value]);
   return withQuery('/workbench/alert', { endpoint, ...Object.fromEntries(given) });
 }
@@ -25,7 +25,7 @@ export function endpointFilesPath(name: string): string {
 }
 
 /** The path of a new endpoint, or a new alert, on a search. @param parameters of `GET /api/search`; empty ones are left out */
-export function onSearchPath(page: Page, parameters: Readonly<Record<string, string>>): string {
+export function onSearchPath(page: Page, parameters: Values): string {
   return withQuery(page, { search: toQuery(parameters) });
 }
 

@@ -1,5 +1,5 @@
 import type { ApiError } from '../../../api/client.ts';
-import { withQuery } from '../../../format/path.ts';
+import { type Values, withQuery } from '../../../format/path.ts';
 import { resolveRange, type TimeRange } from '../../../format/range.ts';
 import { fromMicros } from '../../../format/time.ts';
 import type { ExploreAddress } from '../address.ts';
@@ -88,8 +88,8 @@ export function searchPath(...of: Parameters<typeof searchParameters>): string {
 export function searchParameters(
   { q, source, project }: Pick<Search, 'q' | 'source' | 'project'>,
   bounds: Slice | undefined,
-  more: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
+  more: Values,
+): Values {
   return {
     q,
     source: source.join(','),
