@@ -18,7 +18,6 @@ import { Tag } from './ui/tag.tsx';
 interface ShellProps {
   readonly onSignIn: () => void;
   readonly onSignOut: () => void;
-  /** Chooses one of several values, such as a project. */
   readonly onChoose: (choices: Readonly<Record<string, string>>) => void;
 }
 
@@ -164,7 +163,6 @@ function offeredTo(self: Me): readonly Page[] {
 interface NavItemProps {
   readonly href: string;
   readonly label: string;
-  /** How many alerts fire. */
   readonly firing?: number;
   readonly onGo: () => void;
 }

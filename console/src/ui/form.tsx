@@ -45,7 +45,6 @@ export function useFault(member = ''): string | undefined {
 interface Labelled {
   readonly label: ReactNode;
   readonly help?: ReactNode;
-  /** The fault of the value. */
   readonly fault?: string | undefined;
 }
 
@@ -176,12 +175,10 @@ export function Group({ name, legend, help, children }: GroupProps) {
 }
 
 interface ChecksProps {
-  /** Under which the form has them. */
   readonly name: string;
   readonly items: readonly {
     readonly value: string;
     readonly label: ReactNode;
-    /** At first. */
     readonly isChecked: boolean;
     readonly isDisabled?: boolean;
   }[];

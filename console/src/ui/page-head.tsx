@@ -4,7 +4,6 @@ import { Empty, Reading } from './note.tsx';
 
 interface PageHeadProps {
   readonly title: string;
-  /** What the page is for. */
   readonly children?: ReactNode;
   /** What can be done; hidden in print. */
   readonly actions?: ReactNode;

@@ -1,7 +1,6 @@
 interface SparklineProps {
   /** Oldest first; null: no value. */
   readonly values: readonly (number | null)[];
-  /** The text for screen readers. */
   readonly label: string;
   readonly tone?: 'data-1' | 'data-bad';
   /** Values that fill its width; earlier ones that are missing are zero. */

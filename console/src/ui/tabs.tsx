@@ -9,7 +9,6 @@ interface ChoiceProps<T extends string> {
 }
 
 interface TabsProps<T extends string> extends ChoiceProps<T> {
-  /** Content of the selected tab. */
   readonly children: ReactNode;
 }
 

@@ -4,7 +4,6 @@ import { showControls } from '../format/log-text.ts';
 import './text-diff.css';
 
 interface TextDiffProps {
-  /** The file. */
   readonly label: string;
   readonly before: { readonly name: string; readonly text: string };
   readonly after: { readonly name: string; readonly text: string };

@@ -199,7 +199,6 @@ function Last({ event: { last, reason } }: { readonly event: RejectedEvent }) {
 
 interface SinceStartProps<T> extends Pick<RowTableProps<T>, 'title' | 'columns' | 'keyOf' | 'error'> {
   readonly value: { readonly since: string; readonly result: readonly T[] } | undefined;
-  /** What would be here. */
   readonly nothing: string;
 }
 

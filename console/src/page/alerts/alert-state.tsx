@@ -39,7 +39,6 @@ export function describeCondition({ when }: Pick<AlertView, 'when'>): string {
 
 interface PairsProps {
   readonly of: Readonly<Record<string, ReactNode>>;
-  /** Shown if there are none. */
   readonly none?: string;
   readonly className?: string;
 }

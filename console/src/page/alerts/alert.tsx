@@ -70,12 +70,7 @@ function Known({ alert, error }: Shown & { readonly error: ApiError | undefined 
   );
 }
 
-interface HeadProps extends Shown {
-  /** Path of Explore. */
-  readonly lines: string | undefined;
-}
-
-function Head({ alert, lines }: HeadProps) {
+function Head({ alert, lines }: Shown & { readonly lines: string | undefined }) {
   const { self } = useClient();
   const [isTesting, setTesting] = useState(false);
   const { name, description, severity, endpoint, every_seconds: every, to } = alert;

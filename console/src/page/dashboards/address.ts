@@ -28,7 +28,6 @@ export function parseAddress(search: string, names: readonly string[]) {
     range,
     /** Seconds; undefined: it is not read again. */
     refresh: REFRESHES.includes(refresh) ? refresh : undefined,
-    /** Whether its file is edited. */
     isEdited: query.get(EDIT) === '1',
     /** Values of the shared parameters; an empty one overrides the default of the file. */
     values: Object.fromEntries(values),

@@ -126,7 +126,6 @@ function Note({ tone, children }: { readonly tone?: 'warn' | 'bad'; readonly chi
 interface FrameProps {
   readonly title: string;
   readonly minHeightPx: number;
-  /** The page of its endpoint. */
   readonly href?: string;
   readonly children: ReactNode;
 }

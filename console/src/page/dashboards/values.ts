@@ -5,7 +5,6 @@ import { resolveRange, type TimeRange } from '../../format/range.ts';
 import { findBounds } from '../../ui/chart/panel-chart.ts';
 
 interface Shared {
-  /** Values of the page, by the names of parameters. */
   readonly values: Readonly<Record<string, string>>;
   readonly range: TimeRange;
   readonly nowMs: number;

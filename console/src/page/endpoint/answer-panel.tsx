@@ -21,7 +21,6 @@ interface AnswerPanelProps {
   readonly endpoint: EndpointView;
   readonly values: Readonly<Record<string, string>>;
   readonly run: Run<Answer>;
-  /** Required parameters without a value. */
   readonly missing: readonly string[];
 }
 

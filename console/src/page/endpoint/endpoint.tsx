@@ -114,7 +114,6 @@ function withPins({ parameters }: EndpointView, values: Values): Record<string, 
 
 interface ParameterFormProps extends CalledProps {
   readonly busy: boolean;
-  /** The error of the last run, which may name parameters. */
   readonly error: ApiError | undefined;
   readonly onRun: (values: Record<string, string>, fresh: boolean) => void;
 }

@@ -68,9 +68,7 @@ const AGO = [
 interface ParameterFieldsProps {
   readonly parameters: EndpointView['parameters'];
   readonly values: Values;
-  /** The error of the last run, which may name parameters. */
   readonly error: ApiError | undefined;
-  /** Values that a parameter `project` suggests. */
   readonly projects: readonly string[] | undefined;
   readonly helpOf?: (parameter: EndpointView['parameters'][number]) => string;
   /** Runs a caller's SELECT; undefined if the endpoint takes none. */

@@ -15,7 +15,6 @@ interface RunPanelProps<T extends WithRows> {
   readonly run: Run<T>;
   /** Facts about an answer; `false` leaves one out. */
   readonly factsOf: (value: T) => readonly ReactNode[];
-  /** Shown beside the facts. */
   readonly actions?: ReactNode;
   readonly idle: ReactNode;
   /** If not the error. */

@@ -51,20 +51,17 @@ const PARTS = {
   /** ISO 8601; both or none. */
   from: INSTANT,
   until: INSTANT,
-  /** Field of the histogram's series. */
   by: text('level'),
   /** What the chart shows of the events (histogram/measure.ts); empty: how many there are. */
   measure: part('', (value) => [formatMeasure(parseMeasure(value))].find((read) => read === value)),
   /** How many series the chart has; undefined: the default. */
   top: part<number | undefined>(undefined, (value) => TOPS.find((count) => String(count) === value)),
-  /** Fields shown beside the message. */
   columns: list(),
   live: part(
     false,
     (value) => value === '1' || undefined,
     (value) => (value ? '1' : ''),
   ),
-  /** Which line is at the top. */
   order: oneOf(['newest', 'oldest']),
   view: oneOf(Object.keys(VIEWS) as (keyof typeof VIEWS)[]),
   /** How the events are divided for a comparison (analysis/compare-sets.ts). */

@@ -198,11 +198,9 @@ function useCompletion(input: RefObject<HTMLInputElement | null>, text: string) 
   return {
     suggestions,
     active,
-    /** About the values of the field. */
     note,
     show,
     accept,
-    /** Follows the caret. */
     move: () => setCaret(input.current?.selectionStart ?? 0),
     /** @returns whether the key is used up */
     onKeyDown,

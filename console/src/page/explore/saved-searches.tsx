@@ -125,7 +125,6 @@ interface SaveForTeamProps {
   /** As it is typed; empty: none yet. */
   readonly name: string;
   readonly address: string;
-  /** @param file its name */
   readonly onSaved: (file: string) => void;
 }
 

@@ -109,7 +109,6 @@ function ScopeChoice() {
 }
 
 interface ListChoiceProps {
-  /** Member of the body. */
   readonly name: 'endpoints' | 'sources';
   readonly legend: string;
   readonly items: readonly { readonly id: string; readonly name: string }[];

@@ -156,7 +156,6 @@ function findArrived({ sources }: Overview, before: Overview) {
 interface SenderKeyProps {
   /** The only source of the key; `undefined`: any. */
   readonly source: string | undefined;
-  /** The only project of the key. */
   readonly project: string;
   readonly sender: string;
   /** @param key that the configuration is to hold; `undefined`: the variable TAILRACE_KEY */

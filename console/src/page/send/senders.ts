@@ -160,7 +160,6 @@ export interface SenderTarget {
   /** URL of the service: `http://127.0.0.1:4000`. */
   readonly origin: string;
   readonly source: SourceView;
-  /** The project of the events. */
   readonly project: string;
   /** undefined: the variable that holds it. */
   readonly key: string | undefined;

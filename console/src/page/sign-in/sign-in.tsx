@@ -15,7 +15,6 @@ const CREATE_KEY = 'npx tailrace keys create --name me --scope query,ingest,mana
 interface SignInProps {
   /** The stored key of this tab, which is tried at once. */
   readonly kept: string | undefined;
-  /** The reason why the user has to sign in again. */
   readonly message: string | undefined;
   /** `key` is left out if a cookie has the session. */
   readonly onSignIn: (key: string | undefined, self: Me) => void;
@@ -198,7 +197,6 @@ function describe(error: unknown): string {
 
 interface NoAccessProps {
   readonly name: string;
-  /** The words of the service. */
   readonly why: string;
   readonly onSignOut: () => void;
 }

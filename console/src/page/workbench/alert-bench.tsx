@@ -109,7 +109,6 @@ const DELAY_MS = 1_000;
 const BUSY = 'rate_limited';
 
 interface PastProps {
-  /** The text of the file. */
   readonly definition: string;
   /** Its endpoint, if it is not saved. */
   readonly endpoint: Pick<Unsaved, 'definition' | 'sql'> | undefined;

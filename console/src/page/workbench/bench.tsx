@@ -199,7 +199,6 @@ function panesOf(opened: Base, work: Work, { check, tables, words }: PaneParts):
 }
 
 interface SaveDialogProps {
-  /** The suggested name. */
   readonly name: string;
   readonly saving: Saving;
   readonly onSave: (name: string) => void;

@@ -109,7 +109,6 @@ ORDER BY timestamp
 }
 
 interface Served {
-  /** Names of alerts. */
   readonly taken: readonly string[];
   readonly receivers: readonly string[];
 }

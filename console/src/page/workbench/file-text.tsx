@@ -14,7 +14,6 @@ import { type Base, toBase, useWork } from './work.ts';
 export type FileCheck = NonNullable<Check['found']>;
 
 interface FileTextProps {
-  /** Kinds of definitions that are worked on as one text. */
   readonly kind: 'alerts' | 'dashboards';
   /** Empty: a new one, whose name its text says. */
   readonly name: string;
@@ -28,10 +27,8 @@ interface FileTextProps {
   readonly template?: string | undefined;
   /** Beside the name of the page: links. */
   readonly actions?: ReactNode;
-  /** Receives each check that has ended. */
   readonly onCheck?: (check: FileCheck) => void;
   readonly onSaved?: (name: string) => void;
-  /** What can be done with the text. */
   readonly children?: (definition: string) => ReactNode;
 }
 

@@ -10,10 +10,8 @@ import type { Texts } from './work.ts';
 
 export interface Pane {
   readonly id: keyof Texts;
-  /** The name of the file. */
   readonly path: string;
   readonly language: 'sql' | 'yaml';
-  /** The accessible name. */
   readonly label: string;
   readonly note?: string;
   readonly words?: Vocabulary | undefined;

@@ -29,7 +29,6 @@ interface ResultProps {
 }
 
 interface Tested {
-  /** The endpoint. */
   readonly name: string;
   /** Its files as they are saved. */
   readonly base: Texts;

@@ -17,7 +17,6 @@ interface SaveNotesProps {
   readonly refusal: string | null;
   /** What is said of the last save; undefined: none, or there are changes since. */
   readonly saved: ReactNode;
-  /** Of a check. */
   readonly error: ApiError | null;
   /** Saves the texts under another name; undefined: they cannot be. */
   readonly onCopy?: () => void;

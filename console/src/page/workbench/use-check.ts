@@ -114,7 +114,6 @@ export function useBenchRun({ definition, sql }: Texts, check: Check, entered: Q
   const hasFaults = check.faults.sql.length + check.faults.definition.length > 0;
   return {
     answer,
-    /** What the answer is of. */
     asked,
     values,
     faults: hasFaults || found === undefined ? check.faults : found,

@@ -30,7 +30,6 @@ interface SentFile {
   readonly definition: string;
   /** null: a new file. */
   readonly version: string | null;
-  /** Of endpoints. */
   readonly sql?: string;
   readonly test?: string;
 }

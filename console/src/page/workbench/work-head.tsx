@@ -10,7 +10,6 @@ interface WorkHeadProps {
   readonly endpoint?: string;
   /** The alert under work; empty: a new one. */
   readonly alert?: string;
-  /** What can be done. */
   readonly children?: ReactNode;
 }
 

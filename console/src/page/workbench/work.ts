@@ -15,7 +15,6 @@ export interface Texts {
 export interface Base extends Texts {
   /** null: a new definition. */
   readonly version: string | null;
-  /** Values of the parameters to begin with. */
   readonly values?: Readonly<Record<string, string>>;
 }
 
@@ -90,7 +89,6 @@ function textsOf({ definition, sql, test }: Texts): Texts {
 interface Draft {
   /** Texts that are not saved, and the version of the files that they started from. */
   readonly work?: (Texts & Pick<Base, 'version'>) | undefined;
-  /** Values of the parameters. */
   readonly values: Readonly<Record<string, string>>;
 }
 

@@ -14,7 +14,6 @@ import { type LineLinks, LinkCharts, LinkedChart } from './linked-charts.tsx';
 interface DrawingsProps extends LineLinks {
   readonly drawings: readonly Drawing[];
   readonly rows: readonly Row[];
-  /** Names of the columns of times. */
   readonly times: ReadonlySet<string>;
 }
 

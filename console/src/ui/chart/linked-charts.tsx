@@ -112,7 +112,6 @@ function useSelection(spans: readonly Span[], stretch: Span | undefined): Select
 interface SelectionBarProps extends LineLinks {
   readonly chart: Chart;
   readonly selection: Selection;
-  /** Whether the focus goes to the bar. */
   readonly opens: boolean;
   readonly onZoom: () => void;
   readonly onClose: () => void;

@@ -81,7 +81,6 @@ interface Grouping {
   /** The column that a group is measured by. */
   readonly value: string;
   readonly join: Join;
-  /** How many groups are shown. */
   readonly top: number;
   /** One that is left over is shown up to this many: "1 other" would take its place. */
   readonly shownMax?: number;

@@ -38,10 +38,8 @@ const fromOutside = Annotation.define<true>();
 
 export interface EditorProps {
   readonly language: 'sql' | 'yaml';
-  /** The accessible name. */
   readonly label: string;
   readonly value: string;
-  /** Called with the text after each change by the user. */
   readonly onChange: (value: string) => void;
   /** Called on Ctrl+Enter, Cmd+Enter on a Mac. */
   readonly onRun: () => void;

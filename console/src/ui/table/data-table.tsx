@@ -79,7 +79,6 @@ export function DataTable({ caption, rows, columns, times }: DataTableProps) {
 }
 
 interface Order {
-  /** Of a column. */
   readonly name: string;
   readonly is: 'ascending' | 'descending';
 }

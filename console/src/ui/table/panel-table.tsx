@@ -18,11 +18,9 @@ export interface TableColumn<Row> {
 export interface RowTableProps<Row> {
   readonly title: string;
   readonly actions?: ReactNode;
-  /** Shown below the last row. */
   readonly below?: ReactNode;
   /** undefined: they are being read. */
   readonly rows: readonly Row[] | undefined;
-  /** Of the last read. */
   readonly error?: ApiError | null | undefined;
   /** What is said if there are none. */
   readonly empty?: readonly [title: string, text: ReactNode];

@@ -54,7 +54,6 @@ interface TimeFieldProps
   extends Pick<ComponentProps<typeof Field>, 'label' | 'help'>,
     Pick<TimeControlProps, 'picks' | 'clear'> {
   readonly name: string;
-  /** At first. */
   readonly initial?: string;
 }
 

@@ -21,7 +21,6 @@ import { Form, TextField } from '../form.tsx';
 interface TimeRangeControlProps {
   readonly value: TimeRange;
   readonly onChange: (range: TimeRange) => void;
-  /** Refresh now. */
   readonly onRefresh: () => void;
   /** Beside the button that does that. */
   readonly children?: ReactNode;

@@ -52,7 +52,6 @@ export function MeasureControl() {
 }
 
 interface ChoiceProps {
-  /** Shown before it. */
   readonly label?: string;
   /** As a reader hears it; the label by default. */
   readonly name?: string;

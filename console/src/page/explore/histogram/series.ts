@@ -69,7 +69,6 @@ export function toBars(counts: readonly BucketCount[], search: Search, chart: Ch
     areLines,
     /** From the bottom of a bar up. */
     series: rest.some((count) => (count ?? 0) !== 0) ? [...series, others] : series,
-    /** Number of events. */
     total: sum(counts.map(({ count }) => count)),
   };
 }

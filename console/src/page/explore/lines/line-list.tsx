@@ -111,7 +111,6 @@ function useListState(lines: readonly Line[], onHeld: LineListProps['onHeld']) {
   const { address, lines: read } = useExploring();
   const isOldest = address.order === 'oldest';
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  /** The line that keys start from. */
   const [current, setCurrent] = useState<string>();
   const [isScrolled, setScrolled] = useState(false);
   const scroll = useRef<HTMLElement>(null);
