@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, Suspense, useRef, useState } from 'react';
+import { type ComponentProps, type KeyboardEvent, type ReactNode, Suspense, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation, useParams, useSearch } from 'wouter';
 import type { Me } from '../../src/management/view.ts';
 import { useClient } from './api/client.ts';
@@ -196,24 +196,18 @@ function Preferences({ onSignIn, onSignOut, onChoose }: ShellProps) {
   const { preference, change } = usePreference();
   return (
     <section className="preferences" aria-label="Preferences">
-      <div className="preference">
-        <span>Times</span>
-        <Segmented
-          label="Times"
-          options={ZONES}
-          selected={preference.zone}
-          onSelect={(zone) => change({ zone })}
-        />
-      </div>
-      <div className="preference">
-        <span>Colours</span>
-        <Segmented
-          label="Colours"
-          options={THEMES}
-          selected={preference.theme}
-          onSelect={(theme) => change({ theme })}
-        />
-      </div>
+      <Choice
+        label="Times"
+        options={ZONES}
+        selected={preference.zone}
+        onSelect={(zone) => change({ zone })}
+      />
+      <Choice
+        label="Colours"
+        options={THEMES}
+        selected={preference.theme}
+        onSelect={(theme) => change({ theme })}
+      />
       {Object.entries(self.choices).map(([name, values]) =>
         values.length < 2 ? null : (
           <label className="preference" key={name}>
@@ -252,5 +246,14 @@ function Preferences({ onSignIn, onSignOut, onChoose }: ShellProps) {
         )}
       </div>
     </section>
+  );
+}
+
+function Choice<T extends string>(props: ComponentProps<typeof Segmented<T>>) {
+  return (
+    <div className="preference">
+      <span>{props.label}</span>
+      <Segmented {...props} />
+    </div>
   );
 }

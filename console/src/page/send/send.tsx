@@ -7,7 +7,6 @@ import { useClient } from '../../api/client.ts';
 import { useOverview, useSources } from '../../api/queries.ts';
 import { maySearch } from '../../api/right.ts';
 import { formatCount } from '../../format/number.ts';
-import { isOwnSource } from '../../format/own.ts';
 import { Button, CopyButton, QuietButton } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { ChoiceField, Options, TextField } from '../../ui/form.tsx';
@@ -148,9 +147,12 @@ function Arrival() {
 
 function findArrived({ sources }: Overview, before: Overview) {
   const rows = new Map(before.sources.map((source) => [source.name, source.rows]));
-  return sources
-    .map((source) => ({ name: source.name, count: source.rows - (rows.get(source.name) ?? 0) }))
-    .filter(({ name, count }) => count > 0 && !isOwnSource(name));
+  return (
+    sources
+      .map((source) => ({ name: source.name, count: source.rows - (rows.get(source.name) ?? 0) }))
+      // What the service itself writes says nothing about senders.
+      .filter(({ name, count }) => count > 0 && !name.startsWith('tailrace.'))
+  );
 }
 
 interface SenderKeyProps {

@@ -46,22 +46,23 @@ interface Unit {
 
 const MINUTE = 60;
 const inSeconds = (value: number) => (value < MINUTE ? formatMs(value * 1000) : formatSeconds(value));
-const own = (format: Unit['format']): Unit => ({ format, suffix: undefined });
 
 /** docs/endpoint-reference.md lists them. */
-const UNITS: ReadonlyMap<string, Unit> = new Map([
-  ['ms', own(formatMs)],
-  ['µs', own((value) => formatMs(value / 1000))],
-  ['s', own(inSeconds)],
-  ['bytes', own(formatBytes)],
-  ['%', own((value) => formatPercent(value / 100))],
-  ['ratio', own(formatPercent)],
+const UNITS: ReadonlyMap<string | null, Unit['format']> = new Map([
+  ['ms', formatMs],
+  ['µs', (value) => formatMs(value / 1000)],
+  ['s', inSeconds],
+  ['bytes', formatBytes],
+  ['%', (value) => formatPercent(value / 100)],
+  ['ratio', formatPercent],
 ]);
 
 /** @param name null: numbers without a unit */
 export function findUnit(name: string | null): Unit {
-  if (name === null) return own(formatShort);
-  return UNITS.get(name) ?? { format: formatShort, suffix: name };
+  return {
+    format: UNITS.get(name) ?? formatShort,
+    suffix: UNITS.has(name) ? undefined : (name ?? undefined),
+  };
 }
 
 /** Joins the values of one place. @returns null: it has none */
