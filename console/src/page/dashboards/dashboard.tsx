@@ -1,4 +1,3 @@
-import { Suspense } from 'react';
 import { Link, useParams, useSearch } from 'wouter';
 import type { DashboardView } from '../../../../src/management/dashboard-view.ts';
 import { useClient } from '../../api/client.ts';
@@ -23,12 +22,7 @@ export default function DashboardPage() {
   const isEdited = mayEdit && parseAddress(search, []).isEdited;
   const read = query<DashboardView>(`/api/dashboards/${encodeURIComponent(name)}`, ['rows', 'parameters']);
   const { value, error } = useRead(read, { isWanted: !isEdited });
-  if (isEdited)
-    return (
-      <Suspense fallback={<p className="muted">Loading…</p>}>
-        <EditDashboard key={name} />
-      </Suspense>
-    );
+  if (isEdited) return <EditDashboard key={name} />;
   if (value !== undefined)
     return (
       <Known key={value.id} dashboard={value} onEdit={mayEdit ? () => change({ [EDIT]: '1' }) : undefined} />

@@ -1,11 +1,11 @@
-import { Suspense, useEffect, useState } from 'react';
+import { useState } from 'react';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
 import { useTitle } from '../../ui/page-head.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import './explore.css';
 import { ownMember } from '../../format/own.ts';
 import { hasLater, shiftRange, type TimeRange, zoomOut } from '../../format/range.ts';
-import { isElsewhere } from '../../ui/field-key.ts';
+import { isElsewhere, useKeyDown } from '../../ui/field-key.ts';
 import { CloseAction, Dialog } from '../../ui/overlay/dialog.tsx';
 import { VIEWS } from './address.ts';
 import { ExploreHead } from './explore-head.tsx';
@@ -45,9 +45,7 @@ export default function ExplorePage() {
             selected={address.view}
             onSelect={(view) => change({ view })}
           >
-            <Suspense fallback={<p className="muted">Loading…</p>}>
-              <View />
-            </Suspense>
+            <View />
           </Tabs>
         </div>
         {help && <KeyHelp onClose={() => setHelp(false)} />}
@@ -68,15 +66,11 @@ function usePageKeys({ address, change }: Exploring, onHelp: () => void): void {
     },
     o: () => onRange(zoomOut(range, Date.now())),
   };
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      const act = isElsewhere(event) ? undefined : ownMember(keys, event.key);
-      if (act === undefined) return;
-      event.preventDefault();
-      act();
-    };
-    document.addEventListener('keydown', onKeyDown);
-    return () => document.removeEventListener('keydown', onKeyDown);
+  useKeyDown((event) => {
+    const act = isElsewhere(event) ? undefined : ownMember(keys, event.key);
+    if (act === undefined) return;
+    event.preventDefault();
+    act();
   });
 }
 

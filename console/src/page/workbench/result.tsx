@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { Suspense, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { SavedTest } from '../../../../src/management/workbench-view.ts';
 import { formatJson } from '../../api/answer.ts';
 import { useClient } from '../../api/client.ts';
@@ -68,13 +68,7 @@ export function Result({ answer, descriptions, tested }: ResultProps) {
         code === 'invalid_definition' && <p role="alert">Not run: the files have the faults above.</p>
       }
     >
-      {({ rows }) =>
-        drawn && (
-          <Suspense fallback={<p className="muted">Loading…</p>}>
-            <Views rows={rows} {...{ drawn, view }} onView={setView} />
-          </Suspense>
-        )
-      }
+      {({ rows }) => drawn && <Views rows={rows} {...{ drawn, view }} onView={setView} />}
     </RunPanel>
   );
 }

@@ -17,7 +17,7 @@ import { formatAt, formatValue, LINES_MAX, type Line, valueAt } from './line.ts'
 import { type ColumnWidths, HEADER_PX, LineHeader, useColumnWidths } from './line-header.tsx';
 import './line.css';
 import { ownMember } from '../../../format/own.ts';
-import { isElsewhere } from '../../../ui/field-key.ts';
+import { isElsewhere, useKeyDown } from '../../../ui/field-key.ts';
 import type { ExploreAddress } from '../address.ts';
 import { Record } from './record.tsx';
 
@@ -223,7 +223,7 @@ interface KeyOptions {
 /** Keys that go from line to line: j and k anywhere on the page but in fields, arrow keys on a line; Escape closes the line's record. */
 function useLineKeys(list: List, { focused, onClose }: KeyOptions): void {
   const { scroll, lines } = list;
-  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+  useKeyDown((event) => {
     const { key, target } = event;
     if (isElsewhere(event) || !(target instanceof Element)) return;
     if (key === 'Escape') {
@@ -243,11 +243,6 @@ function useLineKeys(list: List, { focused, onClose }: KeyOptions): void {
     event.preventDefault();
     goTo(list, to, 'auto', (head) => head.focus({ preventScroll: true }));
   });
-  useEffect(() => {
-    const listener = (event: KeyboardEvent) => onKeyDown(event);
-    document.addEventListener('keydown', listener);
-    return () => document.removeEventListener('keydown', listener);
-  }, []);
 }
 
 /** Goes from a field to the lines, whose keys then work at once. */

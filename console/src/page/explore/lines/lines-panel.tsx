@@ -1,4 +1,4 @@
-import { type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { formatCount } from '../../../format/number.ts';
 import { describeRange, lastMs } from '../../../format/range.ts';
 import { usePreference, useZone } from '../../../preference.ts';
@@ -16,7 +16,10 @@ import { goToNewest, LineList } from './line-list.tsx';
 import { readSince } from './read.ts';
 import { isRefused, WorkNote } from './use-work.tsx';
 
-const FieldList = lazyPart(async () => (await import('../analysis/fields.tsx')).FieldList);
+const FieldList = lazyPart(
+  async () => (await import('../analysis/fields.tsx')).FieldList,
+  () => <p className="field-list muted">Loading…</p>,
+);
 
 export function LinesPanel() {
   const { address, change, lines } = useExploring();
@@ -58,11 +61,7 @@ export function LinesPanel() {
         <ErrorNote error={state.error} />
       )}
       <div className="line-body">
-        {showFields && (
-          <Suspense fallback={<p className="field-list muted">Loading…</p>}>
-            <FieldList />
-          </Suspense>
-        )}
+        {showFields && <FieldList />}
         {lines.lines.length > 0 ? <LineList key={order} onHeld={setHeld} /> : <NoLines />}
       </div>
     </section>
