@@ -25,11 +25,11 @@ import { SourceTraffic } from './source-traffic.tsx';
 export default function OverviewPage() {
   const { self } = useClient();
   const mayWatch = self.scopes.includes('manage');
-  const mayFind = maySearch(self);
   const live = useOverview();
   const endpoints = useRead(queries.endpoints);
   const { value: overview } = live;
   const described = endpoints.value?.result ?? [];
+  const isReady = !mayWatch || overview !== undefined;
   return (
     <>
       <PageHead title="Overview">
@@ -37,20 +37,14 @@ export default function OverviewPage() {
           ? 'Traffic of endpoints and sources over the last hour, at most since the service started.'
           : 'The endpoints that this key may read. Live numbers need the scope manage.'}
       </PageHead>
-      {((mayWatch && overview === undefined) || live.error !== undefined) && <Reading error={live.error} />}
+      {(!isReady || live.error !== undefined) && <Reading error={live.error} />}
       {endpoints.error !== undefined && <ErrorNote error={endpoints.error} />}
-      {overview !== undefined && (
-        <>
-          <NoticeBanner notices={overview.notices} />
-          <Headline overview={overview} />
-          <FiringAlerts />
-          {mayFind && <SourceTraffic />}
-          <EndpointTraffic overview={overview} endpoints={described} />
-          <EngineState overview={overview} />
-        </>
-      )}
-      {!mayWatch && <FiringAlerts />}
-      {!mayWatch && mayFind && <SourceTraffic />}
+      {overview !== undefined && <NoticeBanner notices={overview.notices} />}
+      {overview !== undefined && <Headline overview={overview} />}
+      {isReady && <FiringAlerts />}
+      {isReady && maySearch(self) && <SourceTraffic />}
+      {overview !== undefined && <EndpointTraffic overview={overview} endpoints={described} />}
+      {overview !== undefined && <EngineState overview={overview} />}
       {!mayWatch && endpoints.value !== undefined && <EndpointList endpoints={described} />}
     </>
   );

@@ -11,14 +11,18 @@ import { type Bar, type BigNumber, type Drawing, toDrawing } from './draw.ts';
 import type { Drawable } from './guess.ts';
 import { type LineLinks, LinkCharts, LinkedChart } from './linked-charts.tsx';
 
-interface DrawingsProps extends LineLinks {
-  readonly drawings: readonly Drawing[];
+interface AnswerProps {
   readonly rows: readonly Row[];
-  readonly times: ReadonlySet<string>;
+  readonly drawn: Drawable & LineLinks;
 }
 
 /** Every chart of an answer, below one another or side by side. */
-function Drawings({ drawings, rows, times, ...lines }: DrawingsProps) {
+function Drawings({ rows, drawn }: AnswerProps) {
+  const { columns, charts, range, times, ...lines } = drawn;
+  const drawings = useMemo(
+    () => charts.map((chart) => toDrawing(chart, { columns, rows, range })),
+    [columns, charts, rows, range],
+  );
   return (
     <LinkCharts>
       <div className="charts">
@@ -39,7 +43,9 @@ function Drawings({ drawings, rows, times, ...lines }: DrawingsProps) {
   );
 }
 
-interface PlainDrawingProps extends Pick<DrawingsProps, 'rows' | 'times'> {
+interface PlainDrawingProps {
+  readonly rows: readonly Row[];
+  readonly times: ReadonlySet<string>;
   readonly drawing: Exclude<Drawing, { readonly kind: 'time' }>;
 }
 
@@ -56,7 +62,7 @@ export type View = keyof typeof VIEWS;
 const UNDRAWN = { table: 'Table', json: 'JSON' } as const;
 const VIEWS = { chart: 'Chart', ...UNDRAWN } as const;
 
-interface AnswerViewsProps extends Omit<AnswerRowsProps, 'view'> {
+interface AnswerViewsProps extends AnswerProps {
   /** Undefined, or one that the answer does not have: the first one. */
   readonly view: View | undefined;
   readonly onView: (view: View) => void;
@@ -64,40 +70,25 @@ interface AnswerViewsProps extends Omit<AnswerRowsProps, 'view'> {
 
 /** The rows of an answer: as charts if it has some, as a table, and as JSON. */
 export function AnswerViews({ view, onView, rows, drawn }: AnswerViewsProps) {
-  const isDrawn = drawn.charts.length > 0;
-  const shown = view === undefined || (view === 'chart' && !isDrawn) ? (isDrawn ? 'chart' : 'table') : view;
+  const { columns, times } = drawn;
+  const first = drawn.charts.length > 0 ? 'chart' : 'table';
+  const shown = view === undefined || view === 'chart' ? first : view;
   return (
-    <Tabs label="View" options={isDrawn ? VIEWS : UNDRAWN} selected={shown} onSelect={onView}>
+    <Tabs label="View" options={first === 'chart' ? VIEWS : UNDRAWN} selected={shown} onSelect={onView}>
       {shown === 'json' ? (
         <Code text={formatJson(rows)} label="The answer as JSON" />
+      ) : rows.length === 0 ? (
+        <Empty title="No rows">
+          No rows match these values. Check the project, choose a longer range, or see in the overview whether
+          events arrive.
+        </Empty>
+      ) : shown === 'table' ? (
+        <DataTable caption="Rows of the answer" {...{ columns, rows, times }} />
       ) : (
-        <AnswerRows {...{ view: shown, rows, drawn }} />
+        <Drawings {...{ rows, drawn }} />
       )}
     </Tabs>
   );
-}
-
-interface AnswerRowsProps extends Pick<DrawingsProps, 'rows'> {
-  readonly view: 'chart' | 'table';
-  readonly drawn: Drawable & LineLinks;
-}
-
-function AnswerRows({ view, rows, drawn }: AnswerRowsProps) {
-  const { columns, charts, range, ...rest } = drawn;
-  const drawings = useMemo(
-    () => (view === 'chart' ? charts.map((chart) => toDrawing(chart, { columns, rows, range })) : []),
-    [view, columns, charts, rows, range],
-  );
-  if (rows.length === 0)
-    return (
-      <Empty title="No rows">
-        No rows match these values. Check the project, choose a longer range, or see in the overview whether
-        events arrive.
-      </Empty>
-    );
-  if (view === 'table')
-    return <DataTable caption="Rows of the answer" {...{ columns, rows }} times={rest.times} />;
-  return <Drawings {...{ drawings, rows }} {...rest} />;
 }
 
 /** Horizontal bars, from zero to the greatest value. */
