@@ -1,5 +1,5 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { type ComponentProps, useCallback, useEffect, useMemo, useState } from 'react';
 import { matchRoute, useLocation, useRouter } from 'wouter';
 import type { Me } from '../../src/management/view.ts';
 import { type Client, ClientContext, callRaw, createClient, parseAnswer } from './api/client.ts';
@@ -104,32 +104,22 @@ export function App() {
   );
 }
 
-function usePreferences() {
+function usePreferences(): ComponentProps<typeof PreferenceContext>['value'] {
   const [preference, setPreference] = useState(readPreference);
-
-  // The system's own choice may change while the page is open.
+  const change = (part: Partial<typeof preference>) => {
+    const next = { ...preference, ...part };
+    applyPreference(next);
+    setPreference(next);
+  };
   useEffect(() => {
+    // The system's own choice may change while the page is open.
     const dark = matchMedia('(prefers-color-scheme: dark)');
-    const onChange = () => {
-      applyPreference(preference);
-      setPreference({ ...preference });
-    };
+    const onChange = () => change({});
     dark.addEventListener('change', onChange);
     return () => dark.removeEventListener('change', onChange);
-  }, [preference]);
-
-  return useMemo(
-    () => ({
-      preference,
-      shown: document.documentElement.dataset['theme'] === 'dark' ? ('dark' as const) : ('light' as const),
-      change(change: Partial<typeof preference>) {
-        const next = { ...preference, ...change };
-        applyPreference(next);
-        setPreference(next);
-      },
-    }),
-    [preference],
-  );
+  });
+  const shown = document.documentElement.dataset['theme'] === 'dark' ? 'dark' : 'light';
+  return { preference, shown, change };
 }
 
 /** Ends the session in every tab. @returns the page of the provider that signs out there, too */

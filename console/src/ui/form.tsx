@@ -97,10 +97,9 @@ function useControl<Props extends Labelled & { name?: string | undefined }>(give
   return { field: { id, label, help, fault }, props: { ...shared, ...own } };
 }
 
-type TextFieldProps = Control<'input'> & { readonly suggestions?: readonly string[] };
-
 /** A line of text, or what `type` says. */
-export function TextField({ suggestions, onChange, ...given }: TextFieldProps) {
+export function TextField(all: Control<'input'> & { readonly suggestions?: readonly string[] }) {
+  const { suggestions, onChange, ...given } = all;
   const { field, props } = useControl(given);
   const list = `${field.id}-list`;
   return (

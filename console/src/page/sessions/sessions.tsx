@@ -12,9 +12,14 @@ const SESSIONS = query<{ readonly result: readonly Session[] }>('/api/sessions',
 
 /** The devices on which one is signed in, to sign the others out. */
 export default function SessionsPage() {
-  const { self } = useClient();
+  const client = useClient();
+  const cache = useQueryClient();
+  const { self } = client;
   const { value, error } = useRead(SESSIONS);
-  const end = useEndSession();
+  const end = useMutation({
+    mutationFn: (id: string) => client.callRaw(`/api/sessions/${id}`, { method: 'DELETE' }),
+    onSettled: () => cache.invalidateQueries({ queryKey: SESSIONS.queryKey }),
+  });
   return (
     <>
       <PageHead title="Your sessions">
@@ -50,13 +55,4 @@ export default function SessionsPage() {
       />
     </>
   );
-}
-
-function useEndSession() {
-  const client = useClient();
-  const cache = useQueryClient();
-  return useMutation({
-    mutationFn: (id: string) => client.callRaw(`/api/sessions/${id}`, { method: 'DELETE' }),
-    onSettled: () => cache.invalidateQueries({ queryKey: SESSIONS.queryKey }),
-  });
 }
