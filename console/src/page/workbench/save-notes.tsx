@@ -83,19 +83,11 @@ interface DifferencesProps {
 }
 
 function Differences({ name, stored, work }: DifferencesProps) {
-  const files = [
-    { id: 'definition', path: `${name}.yaml` },
-    { id: 'sql', path: 'query.sql' },
-  ] as const;
-  const changed = files.filter(({ id }) => stored[id] !== work.texts[id]);
+  const paths = { definition: `${name}.yaml`, sql: 'query.sql' };
+  const changed = (['definition', 'sql'] as const).filter((id) => stored[id] !== work.texts[id]);
   if (changed.length === 0) return <p className="muted">Yours are the same as theirs.</p>;
-  return changed.map(({ id, path }) => (
-    <TextDiff
-      key={id}
-      label={path}
-      before={{ name: 'theirs', text: stored[id] }}
-      after={{ name: 'mine', text: work.texts[id] }}
-    />
+  return changed.map((id) => (
+    <TextDiff key={id} label={paths[id]} theirs={stored[id]} mine={work.texts[id]} />
   ));
 }
 
