@@ -39,7 +39,7 @@ export function toBars(counts: readonly BucketCount[], search: Search, chart: Ch
     .filter(({ value }) => value !== undefined)
     .toSorted((a, b) => b.total - a.total || String(a.value).localeCompare(String(b.value)));
   const kept = ranked.slice(0, top).map(({ value }) => value);
-  const toCounts = (has: (value: string | null | undefined) => boolean) => {
+  const toCounts = (has: (value: Value) => boolean) => {
     const values: (number | null)[] = starts.map(() => (areLines ? null : 0));
     for (const [value, of] of groups) {
       if (!has(value)) continue;
@@ -50,16 +50,16 @@ export function toBars(counts: readonly BucketCount[], search: Search, chart: Ch
     }
     return values;
   };
-  const values = arrange(kept, by);
-  const series = values.map((value, i) =>
-    createSeries(
-      value,
-      toCounts((one) => one === value),
-      { by, before: values.slice(0, i), areLines },
-    ),
-  );
-  const rest = toCounts((one) => !kept.includes(one));
-  const others = createSeries(undefined, rest, { by, before: [], areLines });
+  const createSeries = (value: Value, before: readonly Value[], has: (one: Value) => boolean): BarSeries => {
+    const values = toCounts(has);
+    const [color, alpha] = colorOf(value, by, before);
+    const label = value === undefined ? 'other values' : value === null ? `no ${by}` : value || '(empty)';
+    const total = areLines ? undefined : sum(values.map((count) => count ?? 0));
+    return { value, label, color, alpha, kind: areLines ? 'line' : 'bar', values, total };
+  };
+  const shown = arrange(kept, by);
+  const series = shown.map((value, i) => createSeries(value, shown.slice(0, i), (one) => one === value));
+  const others = createSeries(undefined, [], (one) => !kept.includes(one));
   return {
     /** Starts of time buckets, ms since the epoch. */
     starts,
@@ -68,7 +68,7 @@ export function toBars(counts: readonly BucketCount[], search: Search, chart: Ch
     /** Whether series are drawn as lines beside each other, since their values cannot be added. */
     areLines,
     /** From the bottom of a bar up. */
-    series: rest.some((count) => (count ?? 0) !== 0) ? [...series, others] : series,
+    series: others.values.some((count) => (count ?? 0) !== 0) ? [...series, others] : series,
     total: sum(counts.map(({ count }) => count)),
   };
 }
@@ -94,26 +94,8 @@ const COLORS: readonly DataColor[] = ['data-1', 'data-2', 'data-3', 'data-4'];
 
 type Value = string | null | undefined;
 
-interface Place {
-  readonly by: string;
-  /** The values of the series below. */
-  readonly before: readonly Value[];
-}
-
-interface SeriesOptions extends Place {
-  readonly areLines: boolean;
-}
-
-function createSeries(value: Value, counts: readonly (number | null)[], place: SeriesOptions): BarSeries {
-  const [color, alpha] = colorOf(value, place);
-  const label = value === undefined ? 'other values' : value === null ? `no ${place.by}` : value || '(empty)';
-  const total = place.areLines ? undefined : sum(counts.map((count) => count ?? 0));
-  const kind = place.areLines ? 'line' : 'bar';
-  return { value, label, color, alpha, kind, values: counts, total };
-}
-
-/** Codes of one class of statuses are shades of one colour. */
-function colorOf(value: Value, { by, before }: Place): readonly [DataColor, number] {
+/** Codes of one class of statuses are shades of one colour. @param before the values of the series below */
+function colorOf(value: Value, by: string, before: readonly Value[]): readonly [DataColor, number] {
   if (value === undefined || value === null) return ['border-control', 0.5];
   const ofLevel = by === 'level' ? ownMember(LEVEL_COLORS, value) : undefined;
   if (ofLevel !== undefined) return ofLevel;
