@@ -62,10 +62,7 @@ const HOUR_SECONDS = 3600;
 /** The alert's parameters as the form of its endpoint has them. */
 export function valuesOf({ parameters }: Pick<AlertView, 'parameters'>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(parameters).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? value : value.join(','),
-    ]),
+    Object.entries(parameters).map(([name, value]) => [name, [value].flat().join(',')]),
   );
 }
 

@@ -134,10 +134,7 @@ function Headline({ overview }: { readonly overview: Overview }) {
   const total = (of: (one: Traffic) => number) => endpoints.reduce((sum, one) => sum + of(one), 0);
   const requests = total((one) => one.requests);
   const failures = total((one) => one.failures);
-  const slowest = endpoints.reduce<Traffic | undefined>(
-    (worst, one) => ((one.p99_ms ?? -1) > (worst?.p99_ms ?? -1) ? one : worst),
-    undefined,
-  );
+  const [slowest] = endpoints.toSorted((a, b) => (b.p99_ms ?? -1) - (a.p99_ms ?? -1));
   const cached = endpoints.filter((one) => one.hit_ratio !== null);
   const cachedRequests = cached.reduce((sum, one) => sum + one.requests, 0);
   const hits = cached.reduce((sum, one) => sum + (one.hit_ratio ?? 0) * one.requests, 0);

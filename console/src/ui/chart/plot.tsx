@@ -45,13 +45,8 @@ export function Plot({ chart: given, ...props }: PlotProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     const last = chart.spans.length - 1;
     const now = Math.min(at ?? last, last);
-    const moves = {
-      ArrowLeft: Math.max(0, now - 1),
-      ArrowRight: Math.min(last, now + 1),
-      Home: 0,
-      End: last,
-    };
-    const to = Object.entries(moves).find(([key]) => key === event.key)?.[1];
+    const [before, next] = [Math.max(0, now - 1), Math.min(last, now + 1)];
+    const to = { ArrowLeft: before, ArrowRight: next, Home: 0, End: last }[event.key];
     if (to !== undefined) {
       onPoint(to);
       onSelect(event.shiftKey ? extend(selected ?? { first: now, last: now }, now, to) : undefined, KEYS);
