@@ -32,20 +32,15 @@ type SourceList = List<SourceView> | readonly SourceView[];
 // Endpoints may be added or removed at any time.
 export const ENDPOINTS_EVERY_MS = 60_000;
 
+const OVERVIEW = ['notices', 'endpoints', 'search', 'sources', 'engine', 'store'] as const;
+
 /** What is read of the API by its path. Runs, searches and pages have keys where they are read: only one part shows them. */
 export const queries = {
   alerts: query<List<AlertView>>('/api/alerts', ['result']),
   dashboards: query<List<DashboardSummary>>('/api/dashboards', ['result']),
   // The navigation reads it again and again, so other parts need not.
   endpoints: query<List<EndpointView>>('/api/endpoints', ['result'], { staleTime: ENDPOINTS_EVERY_MS }),
-  overview: query<Overview>('/api/overview', [
-    'notices',
-    'endpoints',
-    'search',
-    'sources',
-    'engine',
-    'store',
-  ]),
+  overview: query<Overview>('/api/overview', OVERVIEW),
   projects: query<Projects>('/api/projects', ['result']),
   searches: query<List<SavedSearchView>>('/api/searches', ['result']),
   searchSources: query<List<SearchSource>>('/api/search/sources', ['result']),

@@ -48,15 +48,7 @@ export function useAddressedSearch() {
 }
 
 /** The members that make another search: it adds a history entry, so the back button returns to the previous one. */
-const SEARCHED: readonly (keyof ExploreAddress)[] = [
-  'q',
-  'source',
-  'project',
-  'range',
-  'from',
-  'until',
-  'at',
-];
+const SEARCHED: (keyof ExploreAddress)[] = ['q', 'source', 'project', 'range', 'from', 'until', 'at'];
 
 /** The address of the page, and a function that changes it. A line to mark belongs to one search: another one has none. */
 function useAddress() {

@@ -1,17 +1,7 @@
 import type { Zone } from '../../format/time.ts';
 import { formatSpan, type Span } from '../../format/time-axis.ts';
 
-export type DataColor =
-  | 'data-1'
-  | 'data-2'
-  | 'data-3'
-  | 'data-4'
-  | 'data-5'
-  | 'data-6'
-  | 'data-7'
-  | 'data-other'
-  | 'data-bad'
-  | 'border-control';
+export type DataColor = `data-${1 | 2 | 3 | 4 | 5 | 6 | 7 | 'other' | 'bad'}` | 'border-control';
 
 export interface ChartSeries {
   readonly label: string;

@@ -65,15 +65,7 @@ export function attributesOf(metadata: unknown): Attribute[] {
 }
 
 /** Columns of a row: as a field, the name of a column does not mean a member of the metadata. */
-const COLUMNS: readonly string[] = [
-  'source',
-  'id',
-  'timestamp',
-  'project',
-  'level',
-  'event_message',
-  'metadata',
-];
+const COLUMNS = ['source', 'id', 'timestamp', 'project', 'level', 'event_message', 'metadata'];
 
 function fieldOf(path: readonly string[]): string {
   const [first = 'metadata'] = path;

@@ -40,14 +40,9 @@ export function resolveSearch(asked: Asked, nowMs: number, offsetMs: number): Se
   // Ranges that end now are of whole time buckets, so only the one that is not over yet is partial.
   const isWhole = range.kind === 'last';
   return {
-    q,
-    source,
-    project,
+    ...{ q, source, project, nowMs, widthMs, offsetMs },
     fromMs: isWhole ? floorTo(fromMs, widthMs, offsetMs) : fromMs,
     untilMs: isWhole ? ceilTo(untilMs, widthMs, offsetMs) : untilMs,
-    nowMs,
-    widthMs,
-    offsetMs,
   };
 }
 
