@@ -58,16 +58,7 @@ export function Silences({ alert }: { readonly alert: AlertDetailView }) {
           },
         ]}
       />
-      {isOpen && (
-        <SilenceForm
-          alert={alert}
-          onClose={() => setOpen(false)}
-          onMade={() => {
-            setOpen(false);
-            refresh();
-          }}
-        />
-      )}
+      {isOpen && <SilenceForm alert={alert} refresh={refresh} onClose={() => setOpen(false)} />}
     </>
   );
 }
@@ -75,7 +66,7 @@ export function Silences({ alert }: { readonly alert: AlertDetailView }) {
 interface SilenceFormProps {
   readonly alert: AlertDetailView;
   readonly onClose: () => void;
-  readonly onMade: () => void;
+  readonly refresh: () => void;
 }
 
 const HOUR_MS = 3_600_000;
@@ -86,7 +77,7 @@ const AHEAD = [
   ['7 d', 7 * 24 * HOUR_MS],
 ] as const;
 
-function SilenceForm({ alert, onClose, onMade }: SilenceFormProps) {
+function SilenceForm({ alert, onClose, refresh }: SilenceFormProps) {
   const client = useClient();
   const [inAnHour] = useState(() => `${new Date(Date.now() + HOUR_MS).toISOString().slice(0, 19)}Z`);
   const sending = useMutation({
@@ -102,7 +93,10 @@ function SilenceForm({ alert, onClose, onMade }: SilenceFormProps) {
         body,
       });
     },
-    onSuccess: onMade,
+    onSuccess() {
+      onClose();
+      refresh();
+    },
   });
   return (
     <FormDialog

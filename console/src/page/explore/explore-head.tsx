@@ -224,16 +224,7 @@ function SourceChoice() {
     set(ticked.includes(name) ? ticked.filter((one) => one !== name) : [...ticked, name]);
   };
   return (
-    <Popover
-      title="Sources"
-      label={
-        <>
-          <span className="visually-hidden">Sources: </span>
-          <span className="explore-chosen">{describe(chosen)}</span>
-          <span className="popover-caret" aria-hidden="true" />
-        </>
-      }
-    >
+    <Popover title="Sources" isChoice label={<span className="explore-chosen">{describe(chosen)}</span>}>
       {() => (
         <fieldset className="explore-sources" aria-label="Sources to search">
           <QuietButton aria-pressed={chosen.length === 0} onClick={() => change({ source: [] })}>

@@ -33,13 +33,8 @@ export function TimeRangeControl({ value, onChange, onRefresh, children }: TimeR
     <div className="time-range">
       <Popover
         title="Time range"
-        label={
-          <>
-            <span className="visually-hidden">Time range: </span>
-            <span className="time-range-label">{describeRange(value, zone)}</span>
-            <span className="popover-caret" aria-hidden="true" />
-          </>
-        }
+        isChoice
+        label={<span className="time-range-label">{describeRange(value, zone)}</span>}
       >
         {(close) => (
           <RangePanel

@@ -1,4 +1,4 @@
-import { keepPreviousData, skipToken, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { type Row, toAnswer } from '../../../api/answer.ts';
 import { useClient } from '../../../api/client.ts';
@@ -20,17 +20,13 @@ export function useAnalysis<T extends object>(path: string | undefined, toRow: (
   const client = useClient();
   const { data, error, isFetching } = useQuery({
     queryKey: [path],
-    queryFn:
-      path === undefined
-        ? skipToken
-        : async ({ signal }) => {
-            const raw = await client.callRaw(path, { signal });
-            const sampled = Number(raw.headers.get('x-sampled') ?? 1);
-            return {
-              rows: toAnswer(raw).rows.flatMap((row) => toRow(row) ?? []),
-              sampled: sampled < 1 ? sampled : undefined,
-            };
-          },
+    enabled: path !== undefined,
+    async queryFn({ signal }) {
+      const raw = await client.callRaw(path ?? '', { signal });
+      const sampled = Number(raw.headers.get('x-sampled') ?? 1);
+      const rows = toAnswer(raw).rows.flatMap((row) => toRow(row) ?? []);
+      return { rows, sampled: sampled < 1 ? sampled : undefined };
+    },
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
   });
