@@ -1,4 +1,4 @@
-import { type ComponentProps, type KeyboardEvent, type ReactNode, Suspense, useRef, useState } from 'react';
+import { type ComponentProps, type KeyboardEvent, Suspense, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation, useParams, useSearch } from 'wouter';
 import type { Me } from '../../src/management/view.ts';
 import { useClient } from './api/client.ts';
@@ -25,6 +25,8 @@ interface ShellProps {
 export function Shell(props: ShellProps) {
   const [open, setOpen] = useState(false);
   const menu = useRef<HTMLButtonElement>(null);
+  const [path] = useLocation();
+  const search = useSearch();
   useLeaveOnEscape();
   const onKeyDown = ({ key }: KeyboardEvent) => {
     if (key !== 'Escape' || !open) return;
@@ -59,18 +61,13 @@ export function Shell(props: ShellProps) {
         <Preferences {...props} />
       </div>
       <main id="content" tabIndex={-1}>
-        <PageBoundary>
+        {/* The navigation stays if a page fails; another address is tried anew. */}
+        <Boundary place={`${path}?${search}`}>
           <Pages />
-        </PageBoundary>
+        </Boundary>
       </main>
     </div>
   );
-}
-
-/** Keeps the navigation if a page fails; another address is tried anew. */
-function PageBoundary({ children }: { readonly children: ReactNode }) {
-  const [path] = useLocation();
-  return <Boundary place={`${path}?${useSearch()}`}>{children}</Boundary>;
 }
 
 function Pages() {

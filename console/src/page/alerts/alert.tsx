@@ -11,6 +11,7 @@ import { type ApiError, useClient } from '../../api/client.ts';
 import { queries, query, useRead } from '../../api/queries.ts';
 import { maySearch, mayUseWorkbench } from '../../api/right.ts';
 import { formatSeconds } from '../../format/number.ts';
+import { withQuery } from '../../format/path.ts';
 import { Button } from '../../ui/button.tsx';
 import { LinkCharts, LinkedChart } from '../../ui/chart/linked-charts.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
@@ -24,7 +25,7 @@ import { lineLinks } from '../endpoint/lines.ts';
 import { alertFilePath } from '../workbench/path.ts';
 import './alerts.css';
 import { AlertState, apiPath, describeCondition, KINDS, Pairs } from './alert-state.tsx';
-import { alertLinesPath, endpointPath, searchOf, toChart, valuesOf } from './chart.ts';
+import { alertLinesPath, searchOf, toChart, valuesOf } from './chart.ts';
 import { Silences } from './silences.tsx';
 
 const EVERY_MS = 10_000;
@@ -87,7 +88,11 @@ function Head({ alert, lines }: Shown & { readonly lines: string | undefined }) 
         className="alert-facts"
         of={{
           When: describeCondition(alert),
-          Of: <Link href={endpointPath(alert)}>{endpoint}</Link>,
+          Of: (
+            <Link href={withQuery(`/endpoints/${encodeURIComponent(endpoint)}`, valuesOf(alert))}>
+              {endpoint}
+            </Link>
+          ),
           Every: formatSeconds(every),
           Next: <Ago iso={alert.next_evaluation} />,
           Last: alert.last_evaluation === null ? 'never' : <Ago iso={alert.last_evaluation} />,

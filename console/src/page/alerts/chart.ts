@@ -1,7 +1,6 @@
 import type { AlertDetailView, AlertView } from '../../../../src/management/alert-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatShort } from '../../format/number.ts';
-import { withQuery } from '../../format/path.ts';
 import type { Chart, ChartSeries } from '../../ui/chart/chart.ts';
 import { linesPath } from '../endpoint/lines.ts';
 
@@ -76,8 +75,4 @@ export function alertLinesPath(alert: Asked, endpoint: EndpointView, nowMs: numb
   const sinceMs = alert.since === null ? nowMs : Date.parse(alert.since);
   const span = { from: Math.floor(sinceMs / 1000) - HOUR_SECONDS, until: Math.ceil(nowMs / 1000) };
   return linesPath(endpoint, valuesOf(alert), { span, search: searchOf(alert, endpoint) });
-}
-
-export function endpointPath({ endpoint, parameters }: Pick<AlertView, 'endpoint' | 'parameters'>): string {
-  return withQuery(`/endpoints/${encodeURIComponent(endpoint)}`, valuesOf({ parameters }));
 }

@@ -10,7 +10,8 @@ const PAGE = ['page_from', 'page_until'];
 
 /** The fields of an endpoint.yaml under work that the workbench reads; wrong ones are missing. */
 export function readOutline(definition: string) {
-  const root = readRoot(definition);
+  const { contents } = parseDocument(definition, { merge: true });
+  const root = isMap(contents) ? contents : undefined;
   const columns = fieldsOf(root, 'columns');
   const added = root?.has('cursor') === true ? PAGE : [];
   const parameters: Word[] = [...fieldsOf(root, 'parameters'), NOW, ...added.map((name) => ({ name }))];
@@ -20,11 +21,6 @@ export function readOutline(definition: string) {
     /** Descriptions by name. */
     columns: new Map(columns.map(({ name, description }) => [name, description])),
   };
-}
-
-function readRoot(definition: string): YAMLMap | undefined {
-  const { contents } = parseDocument(definition, { merge: true });
-  return isMap(contents) ? contents : undefined;
 }
 
 function fieldsOf(root: YAMLMap | undefined, field: string) {
