@@ -19,10 +19,10 @@ interface Query<T> {
   /** What an answer has to have: another one is an error. */
   readonly needs: Needs<T>;
   /** An answer is read again by a part that is shown later than that; by default at once. */
-  readonly staleTime?: number;
+  readonly staleTime: number;
 }
 
-interface List<T> {
+export interface List<T> {
   readonly result: readonly T[];
 }
 
@@ -39,7 +39,7 @@ export const queries = {
   alerts: query<List<AlertView>>('/api/alerts', ['result']),
   dashboards: query<List<DashboardSummary>>('/api/dashboards', ['result']),
   // The navigation reads it again and again, so other parts need not.
-  endpoints: query<List<EndpointView>>('/api/endpoints', ['result'], { staleTime: ENDPOINTS_EVERY_MS }),
+  endpoints: query<List<EndpointView>>('/api/endpoints', ['result'], ENDPOINTS_EVERY_MS),
   overview: query<Overview>('/api/overview', OVERVIEW),
   projects: query<Projects>('/api/projects', ['result']),
   searches: query<List<SavedSearchView>>('/api/searches', ['result']),
@@ -48,8 +48,8 @@ export const queries = {
   workbench: query<WorkbenchView>('/api/workbench', ['functions', 'tables']),
 } as const;
 
-export function query<T>(path: string, needs: Needs<T>, options: Pick<Query<T>, 'staleTime'> = {}): Query<T> {
-  return { queryKey: [path], needs, ...options };
+export function query<T>(path: string, needs: Needs<T>, staleTime = 0): Query<T> {
+  return { queryKey: [path], needs, staleTime };
 }
 
 export function sourcesOf(list: SourceList): readonly SourceView[] {

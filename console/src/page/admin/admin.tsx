@@ -4,7 +4,7 @@ import { Segmented, Tabs } from '../../ui/tabs.tsx';
 import './admin.css';
 import { useState } from 'react';
 import type { RejectedEventsView, RejectedRequestsView } from '../../../../src/management/admin-view.ts';
-import { query, useRead } from '../../api/queries.ts';
+import { type List, query, useRead } from '../../api/queries.ts';
 import { formatBytes, formatCount, formatMs } from '../../format/number.ts';
 import { ownMember } from '../../format/own.ts';
 import { formatAgo } from '../../format/time.ts';
@@ -61,7 +61,7 @@ function Usage() {
   const [by, setBy] = useState<By>('project');
   const [days, setDays] = useState<`${keyof typeof DAYS}`>('30');
   const asked = `usage.by-project?by=${by}&days=${days}`;
-  const read = query<{ readonly result: readonly Day[] }>(`/api/endpoints/query/${asked}`, ['result']);
+  const read = query<List<Day>>(`/api/endpoints/query/${asked}`, ['result']);
   const { value, error } = useRead(read, { everyMs: USAGE_EVERY_MS });
   const actions = (
     <div className="row">

@@ -1,9 +1,7 @@
 import type { KeyView } from '../../../../src/management/view.ts';
-import { query, useRead } from '../../api/queries.ts';
+import { type List, query, useRead } from '../../api/queries.ts';
 
-const KEYS = query<{ readonly result: readonly KeyView[] }>('/api/keys?limit=1000', ['result'], {
-  staleTime: 60_000,
-});
+const KEYS = query<List<KeyView>>('/api/keys?limit=1000', ['result'], 60_000);
 const OWN: Readonly<Record<string, string>> = {
   private: 'The environment’s private key',
   public: 'The environment’s public key',

@@ -22,7 +22,9 @@ export function pathOfTrace(address: ExploreAddress, line: Line, field: string):
   const value = valueAt(line, field);
   const isTrace = NAMES.some((name) => field === name || field.endsWith(`.${name}`));
   if (!isTrace || typeof value !== 'string' || value === '') return undefined;
-  const shown = { q: formatTrace(field, value), project: address.project, view: 'timeline' as const };
+  // Whichever name their source gives it.
+  const terms = [...new Set([toPath(field), ...NAMES])].map((name) => formatTerm(name, value));
+  const shown = { q: `(${terms.join(' or ')})`, project: address.project, view: 'timeline' as const };
   return explorePath({ ...shown, ...around(line, TRACE_MS) });
 }
 
@@ -33,12 +35,6 @@ function around({ micros }: Line, halfMs: number) {
 
 /** Names under which senders write the id of a trace. */
 const NAMES = ['trace_id', 'traceId', 'trace.id', 'traceID'];
-
-/** The search for the events of a trace, whichever name their source gives it. */
-function formatTrace(field: string, id: string): string {
-  const fields = [...new Set([toPath(field), ...NAMES])];
-  return `(${fields.map((name) => formatTerm(name, id)).join(' or ')})`;
-}
 
 /** A search may name a path of the metadata with `metadata.` before it, or without. */
 function toPath(field: string): string {

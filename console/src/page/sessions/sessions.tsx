@@ -1,14 +1,14 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Session } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { query, useRead } from '../../api/queries.ts';
+import { type List, query, useRead } from '../../api/queries.ts';
 import { QuietButton } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { RowTable } from '../../ui/table/panel-table.tsx';
 import { Instant } from '../../ui/time/time-control.tsx';
 
-const SESSIONS = query<{ readonly result: readonly Session[] }>('/api/sessions', ['result']);
+const SESSIONS = query<List<Session>>('/api/sessions', ['result']);
 
 /** The devices on which one is signed in, to sign the others out. */
 export default function SessionsPage() {

@@ -78,30 +78,26 @@ export function useHistogram(search: Search, chart: Chart, ready: boolean) {
 async function countSlice(client: Client, counted: Counted, signal: AbortSignal): Promise<Counted> {
   const { search, chart, slices, slicesRead } = counted;
   const { widthMs, offsetMs } = search;
+  const { by, measure, top } = chart;
+  // Values that cannot be added need the rest as one series of the service.
+  const shown = String(top ?? (isAdditive(measure) ? '' : TOP_DEFAULT));
   const found: BucketCount[] = [];
   const slice = slices[slicesRead];
   if (slice === undefined) return counted;
   for (const count of planCounts(slice, search)) {
-    const path = searchPath(search, count, { ...toParameters(chart), buckets: String(count.buckets) });
+    const more = { part: 'histogram', by, measure, top: shown, buckets: String(count.buckets) };
+    const path = searchPath(search, count, more);
     const { rows } = toAnswer(await client.callRaw(path, { signal }));
     for (const row of rows) {
       found.push({
         startMs: floorTo(Number(row['timestamp']) / 1000, widthMs, offsetMs),
-        value: seriesOf(row, chart.by),
+        value: seriesOf(row, by),
         count: Number(row['count']),
-        ...('value' in row && chart.measure !== '' && { amount: Number(row['value']) }),
+        ...('value' in row && measure !== '' && { amount: Number(row['value']) }),
       });
     }
   }
   return { ...counted, counts: [...counted.counts, ...found], slicesRead: slicesRead + 1 };
-}
-
-function toParameters({ by, measure, top }: Chart): Readonly<Record<string, string>> {
-  return {
-    ...{ part: 'histogram', by, measure },
-    // Values that cannot be added need the rest as one series of the service.
-    top: String(top ?? (isAdditive(measure) ? '' : TOP_DEFAULT)),
-  };
 }
 
 const TOP_DEFAULT = 8;
