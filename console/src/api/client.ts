@@ -88,13 +88,7 @@ interface CallOptions {
 }
 
 /** An answer as it came: its bytes and their text, its headers, and how long it took from here. */
-export interface RawAnswer {
-  readonly blob: Blob;
-  readonly text: string;
-  readonly status: number;
-  readonly headers: Headers;
-  readonly ms: number;
-}
+export type RawAnswer = Awaited<ReturnType<typeof callRaw>>;
 
 interface RequestOptions extends CallOptions {
   /** Called if the key is not accepted (any more). */
@@ -102,11 +96,7 @@ interface RequestOptions extends CallOptions {
 }
 
 /** Asks the service with a key. @throws ApiError */
-export async function callRaw(
-  key: string | undefined,
-  path: string,
-  options: RequestOptions = {},
-): Promise<RawAnswer> {
+export async function callRaw(key: string | undefined, path: string, options: RequestOptions = {}) {
   const startMs = performance.now();
   const response = await request(key, path, options);
   const blob = await reachable(response.blob(), options.signal);

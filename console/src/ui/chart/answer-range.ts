@@ -15,12 +15,7 @@ export interface Drawn {
 export type Columns = EndpointView['columns'];
 
 /** What an answer covers, in seconds since the epoch; undefined: not known. */
-export interface AnswerRange {
-  readonly from: number | undefined;
-  readonly until: number;
-  /** Whether it ends at the instant of the query. */
-  readonly isOpen: boolean;
-}
+export type AnswerRange = ReturnType<typeof findAnswerRange>;
 
 type Called = Pick<EndpointView, 'parameters'>;
 
@@ -33,7 +28,7 @@ export function findAnswerRange(
   { parameters }: Called,
   values: Readonly<Record<string, string>>,
   atMs: number,
-): AnswerRange {
+) {
   const textOf = (name: string) =>
     ownMember(values, name) || (parameters.find((one) => one.name === name)?.default ?? '');
   const bounds = findBounds(parameters);
@@ -44,7 +39,12 @@ export function findAnswerRange(
   };
   const now = atMs / 1000;
   const until = Math.min(boundOf('until') ?? now, now);
-  return { from: boundOf('from'), until, isOpen: until === now };
+  return {
+    from: boundOf('from'),
+    until,
+    /** Whether it ends at the instant of the query. */
+    isOpen: until === now,
+  };
 }
 
 /** Seconds since the epoch. Without a zone it is UTC, as the service reads it. */

@@ -19,14 +19,8 @@ import {
   toNumber,
 } from './rule.ts';
 
-export interface Bar {
-  readonly label: string;
-  readonly value: number;
-  readonly text: string;
-  readonly color: 'data-1' | 'data-bad' | 'data-other';
-  /** The threshold that it is beyond. */
-  readonly note: string | undefined;
-}
+/** One bar for each value of a column. */
+export type Bar = ReturnType<typeof toBars>[number];
 
 export interface BigNumber {
   readonly label: string;
@@ -61,19 +55,20 @@ export function toDrawing(chart: ChartView, drawn: Drawn): Drawing {
 const BARS_TOP = 20;
 
 /** A bar for each value of the chart's `series`, the greatest first; those past `top` are one. */
-function toBars(chart: ChartView, { columns, rows }: Drawn): Bar[] {
+function toBars(chart: ChartView, { columns, rows }: Drawn) {
   const [value = ''] = chart.values;
   const { unit, joinOf } = ruleOf(chart, columns);
   const join = joinOf(value);
   const { shown, others } = groupRows(rows, chart.series ?? '', { value, join, top: chart.top ?? BARS_TOP });
-  const barOf = (label: string, own: Drawn['rows'], color: Bar['color']): Bar => {
+  const barOf = (label: string, own: Drawn['rows'], color: 'data-1' | 'data-bad' | 'data-other') => {
     const joined = join(numbersOf(own, value));
     const beyond = findThreshold(chart.thresholds, joined);
     return {
       label,
       value: joined ?? 0,
       text: joined === null ? '–' : unit.format(joined),
-      color: beyond === undefined ? color : 'data-bad',
+      color: beyond === undefined ? color : ('data-bad' as const),
+      /** The threshold that it is beyond. */
       note: beyond && describeThreshold(beyond, unit.format),
     };
   };
