@@ -103,7 +103,6 @@ const EVERY_MS = 10_000;
 const REQUESTS = query<RejectedRequestsView>('/api/rejected-requests', ['result', 'since']);
 const EVENTS = query<RejectedEventsView>('/api/rejected-events', ['result', 'since']);
 
-type RejectedRequest = RejectedRequestsView['result'][number];
 type RejectedEvent = RejectedEventsView['result'][number];
 
 const KEY: TableColumn<{ readonly key: string | null }> = {
@@ -115,7 +114,7 @@ const LAST: TableColumn<{ readonly last_at: string }> = {
   cell: ({ last_at: at }) => <Ago iso={at} />,
 };
 
-const REQUEST_COLUMNS: readonly TableColumn<RejectedRequest>[] = [
+const REQUEST_COLUMNS: readonly TableColumn<RejectedRequestsView['result'][number]>[] = [
   {
     name: 'Why',
     cell: ({ status, code, reason, message }) => (

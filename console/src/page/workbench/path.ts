@@ -4,8 +4,6 @@ import { toQuery, type Values, withQuery } from '../../format/path.ts';
 import { actionPath } from './use-save-file.ts';
 import type { Base } from './work.ts';
 
-type Page = '/workbench' | '/workbench/alert';
-
 const PARAMETER = 'p.';
 
 /** The path of the file of a new alert. @param values of the parameters of the endpoint */
@@ -25,7 +23,7 @@ export function endpointFilesPath(name: string): string {
 }
 
 /** The path of a new endpoint, or a new alert, on a search. @param parameters of `GET /api/search`; empty ones are left out */
-export function onSearchPath(page: Page, parameters: Values): string {
+export function onSearchPath(page: '/workbench' | '/workbench/alert', parameters: Values): string {
   return withQuery(page, { search: toQuery(parameters) });
 }
 

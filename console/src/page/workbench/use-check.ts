@@ -85,8 +85,6 @@ export interface Answered extends RunReport {
 
 const PATH = '/api/workbench/run';
 
-type RunBody = RunReport & { readonly result: readonly Row[] };
-
 /** Runs the texts; of two runs the later one counts. */
 export function useBenchRun({ definition, sql }: Texts, check: Check, entered: Question['values']) {
   const [{ round, asked }, setAsked] = useState<{ readonly round: number; readonly asked?: Question }>({
@@ -95,7 +93,7 @@ export function useBenchRun({ definition, sql }: Texts, check: Check, entered: Q
   const run = useRun(asked && [PATH, round], async (client, signal): Promise<Answered> => {
     const raw = await client.callRaw(PATH, { method: 'POST', body: asked, signal });
     const needs = ['result', 'columns', 'parameters'] as const;
-    const { result, ...report } = parseAnswer<RunBody>(raw, needs, parseJson);
+    const { result, ...report } = parseAnswer<RunReport & { result: Row[] }>(raw, needs, parseJson);
     return { ...report, rows: result, ms: raw.ms, values: asked?.values ?? {} };
   });
   const values = useMemo(() => fillIn(check.parameters, entered), [check.parameters, entered]);
