@@ -139,7 +139,7 @@ export type Run<T> =
   | { readonly state: 'failed'; readonly error: ApiError };
 
 /**
- * Runs a request that the user makes, once for each key. Nothing is kept: the same is computed again when it is wanted again.
+ * Runs a request of the user once for each key. Nothing is kept: the same is computed again when it is wanted again.
  *
  * @param key another one is another run, which aborts the one before, in the engine too; undefined: nothing is wanted
  * @param read throws ApiError

@@ -9,7 +9,7 @@ export const REFRESH = 'ui.refresh';
 export const EDIT = 'ui.edit';
 export const REFRESHES: readonly number[] = [5, 10, 30, 60];
 
-/** The content of a dashboard's address: everything but the key. `?project=aurora&ui.range=7d` @param names of the shared parameters */
+/** Everything of a dashboard's address: `?project=aurora&ui.range=7d`. @param names of the shared parameters */
 export function parseAddress(search: string, names: readonly string[]) {
   const query = new URLSearchParams(search);
   const [from, until] = [query.get(FROM) ?? '', query.get(UNTIL) ?? ''];

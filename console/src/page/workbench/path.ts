@@ -22,7 +22,7 @@ export function endpointFilesPath(name: string): string {
   return withQuery('/workbench', { endpoint: name });
 }
 
-/** The path of a new endpoint, or a new alert, on a search. @param parameters of `GET /api/search`; empty ones are left out */
+/** The path of a new endpoint, or a new alert, on a search. @param parameters of `GET /api/search` */
 export function onSearchPath(page: '/workbench' | '/workbench/alert', parameters: Values): string {
   return withQuery(page, { search: toQuery(parameters) });
 }

@@ -171,7 +171,7 @@ function toSeries(
   // Mixed with the ground instead of translucent: bars lie on one another.
   const stroke = alpha < 1 ? mix(color(name), alpha, color('surface')) : color(name);
   const fill = toAlpha(stroke, share === undefined ? 0.45 : 0.16);
-  // Opaque: of stacked bars each is drawn over the one before, which is higher; of others over the one before, which is wider.
+  // Opaque: each is drawn over the one before, which is higher if they are stacked, else wider.
   const size: [number, number] = [BAR_SHARE * (share ?? 1), BAR_WIDTH_PX_MAX * (share ?? 1)];
   const bars = kind === 'bar' ? uPlot.paths.bars?.({ size }) : undefined;
   return {
