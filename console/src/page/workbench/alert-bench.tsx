@@ -65,7 +65,7 @@ export default function AlertBenchPage() {
   );
 }
 
-/** What the page needs. @param search parameters of the one that becomes an endpoint; empty: none. @param name of the endpoint */
+/** What the page needs. @param search parameters of the search that becomes an endpoint; empty: none */
 function useParts(search: string, name: string) {
   const workbench = useRead(queries.workbench);
   const endpoints = useRead(queries.endpoints);

@@ -32,8 +32,8 @@ interface LinkedChartProps extends LineLinks, Pick<PlotProps, 'chart' | 'heightP
 }
 
 /**
- * Values over time, with a legend that shows those at the cursor, and a screen reader announces; `LinkCharts` links it with others.
- * A selection offers its lines, instead of the title of the chart that it was made in.
+ * Values over time, with a legend that shows those at the cursor, which a screen reader announces. `LinkCharts` links it with
+ * others. A selection offers its lines, instead of the title of the chart that it was made in.
  */
 export function LinkedChart({ chart, heightPx, hidesTitle = false, ...lines }: LinkedChartProps) {
   const id = useId();
