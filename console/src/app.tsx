@@ -1,16 +1,8 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { useCallback, useEffect, useMemo, useState } from 'react';
-import { useLocation } from 'wouter';
+import { type ComponentProps, useCallback, useEffect, useMemo, useState } from 'react';
+import { matchRoute, useLocation, useRouter } from 'wouter';
 import type { Me } from '../../src/management/view.ts';
-import {
-  type CallOptions,
-  type Client,
-  ClientContext,
-  callRaw,
-  type Needs,
-  openEvents,
-  parseAnswer,
-} from './api/client.ts';
+import { type Client, ClientContext, callRaw, createClient, parseAnswer } from './api/client.ts';
 import { createCache } from './api/queries.ts';
 import {
   announceSignOut,
@@ -23,11 +15,10 @@ import {
   withChoices,
 } from './api/session.ts';
 import { NoAccess, SignInPage } from './page/sign-in/sign-in.tsx';
-import { findPage } from './page.ts';
+import { PAGES } from './page.ts';
 import { applyPreference, PreferenceContext, readPreference } from './preference.ts';
 import { Shell } from './shell.tsx';
 
-/** The rights of the person or key that is signed in. */
 interface Session {
   /** `undefined`: a cookie has the session. */
   readonly key: string | undefined;
@@ -53,7 +44,10 @@ export function App() {
   const [message, setMessage] = useState<string>();
   const [location] = useLocation();
   const [wantsSignIn, setWantsSignIn] = useState(() => readKey() !== undefined);
-  const needsKey = (findPage(location)?.scopes ?? 'none') !== 'none';
+  const { parser } = useRouter();
+  // A page that there is not needs none: the console says so.
+  const page = PAGES.find(({ path }) => matchRoute(parser, path, location)[0]);
+  const needsKey = page !== undefined && page.scopes !== 'none';
 
   const leave = useCallback((why?: string) => {
     keepKey(undefined);
@@ -64,7 +58,7 @@ export function App() {
 
   const shown = session ?? (needsKey || wantsSignIn ? undefined : WITHOUT_KEY);
   const used = useMemo(
-    () => shown && { client: createClient(shown, leave), cache: createCache() },
+    () => shown && { client: clientOf(shown, leave), cache: createCache() },
     [shown, leave],
   );
   const hasCookie = session !== undefined && session.key === undefined;
@@ -110,33 +104,22 @@ export function App() {
   );
 }
 
-/** The preferences of the user, applied to the page. */
-function usePreferences() {
+function usePreferences(): ComponentProps<typeof PreferenceContext>['value'] {
   const [preference, setPreference] = useState(readPreference);
-
-  // The system's own choice may change while the page is open.
+  const change = (part: Partial<typeof preference>) => {
+    const next = { ...preference, ...part };
+    applyPreference(next);
+    setPreference(next);
+  };
   useEffect(() => {
+    // The system's own choice may change while the page is open.
     const dark = matchMedia('(prefers-color-scheme: dark)');
-    const onChange = () => {
-      applyPreference(preference);
-      setPreference({ ...preference });
-    };
+    const onChange = () => change({});
     dark.addEventListener('change', onChange);
     return () => dark.removeEventListener('change', onChange);
-  }, [preference]);
-
-  return useMemo(
-    () => ({
-      preference,
-      shown: document.documentElement.dataset['theme'] === 'dark' ? ('dark' as const) : ('light' as const),
-      change(change: Partial<typeof preference>) {
-        const next = { ...preference, ...change };
-        applyPreference(next);
-        setPreference(next);
-      },
-    }),
-    [preference],
-  );
+  });
+  const shown = document.documentElement.dataset['theme'] === 'dark' ? 'dark' : 'light';
+  return { preference, shown, change };
 }
 
 /** Ends the session in every tab. @returns the page of the provider that signs out there, too */
@@ -150,20 +133,11 @@ async function endSession(): Promise<string | undefined> {
   }
 }
 
-function createClient({ key, self }: Session, leave: (why: string) => void): Client {
-  const onRefused = () => leave(whyRefused(key, self));
+function clientOf({ key, self }: Session, leave: (why: string) => void): Client {
   // Without those of the person before in this tab.
   const own = Object.entries(readChoices()).filter(([name]) => Object.hasOwn(self.choices, name));
-  const choices = Object.fromEntries(own);
-  const raw: Client['callRaw'] = (path, options) =>
-    callRaw(key, withChoices(path, choices), { ...options, onRefused });
-  return {
-    self,
-    callRaw: raw,
-    openEvents: (path, options) => openEvents(key, withChoices(path, choices), { ...options, onRefused }),
-    call: async <T,>(path: string, needs: Needs<T>, options?: CallOptions) =>
-      parseAnswer<T>(await raw(path, options), needs),
-  };
+  const onRefused = () => leave(whyRefused(key, self));
+  return createClient({ self, key, choices: Object.fromEntries(own), onRefused });
 }
 
 function whyRefused(key: string | undefined, { kind }: Me): string {

@@ -25,51 +25,36 @@ const SEND = ['ingest', 'manage'];
 const SEARCH = { isMet: maySearch, text: 'that is not limited to endpoints' };
 const WORKBENCH = { isMet: mayUseWorkbench, text: 'also with the scope query, and without other limits' };
 
-/** A title that is empty: another page links to it. */
-type Row = readonly [
+function page(
   path: string,
   title: string,
   scopes: Page['scopes'],
   load: Parameters<typeof lazy>[0],
   needs?: Page['needs'],
-];
+): Page {
+  return { path, title, scopes, component: lazy(load), ...(needs && { needs }) };
+}
 
-const ROWS: readonly Row[] = [
-  ['/', 'Overview', READ, () => import('./page/overview/overview.tsx')],
-  ['/explore', 'Explore', QUERY, () => import('./page/explore/explore.tsx'), SEARCH],
-  ['/dashboards', 'Dashboards', QUERY, () => import('./page/dashboards/dashboard-list.tsx')],
-  ['/dashboards/:name', '', QUERY, () => import('./page/dashboards/dashboard.tsx')],
-  ['/alerts', 'Alerts', QUERY, () => import('./page/alerts/alert-list.tsx')],
-  ['/alerts/:name', '', QUERY, () => import('./page/alerts/alert.tsx')],
-  ['/workbench', 'Workbench', MANAGE, () => import('./page/workbench/workbench.tsx'), WORKBENCH],
-  ['/workbench/alert', '', MANAGE, () => import('./page/workbench/alert-bench.tsx'), WORKBENCH],
-  ['/endpoints/:name', '', READ, () => import('./page/endpoint/endpoint.tsx')],
-  ['/sources', 'Sources', SEND, () => import('./page/source/source-list.tsx')],
-  ['/sources/:name', '', SEND, () => import('./page/source/source.tsx')],
-  ['/send', 'Send logs', SEND, () => import('./page/send/send.tsx')],
-  ['/keys', 'Keys', MANAGE, () => import('./page/keys/keys.tsx')],
-  ['/admin', 'Admin', MANAGE, () => import('./page/admin/admin.tsx')],
-  ['/sessions', '', [...READ, 'ingest', 'metrics'], () => import('./page/sessions/sessions.tsx')],
-  ['/docs', 'API reference', 'none', () => import('./page/reference/reference.tsx')],
+export const PAGES: readonly Page[] = [
+  page('/', 'Overview', READ, () => import('./page/overview/overview.tsx')),
+  page('/explore', 'Explore', QUERY, () => import('./page/explore/explore.tsx'), SEARCH),
+  page('/dashboards', 'Dashboards', QUERY, () => import('./page/dashboards/dashboard-list.tsx')),
+  page('/dashboards/:name', '', QUERY, () => import('./page/dashboards/dashboard.tsx')),
+  page('/alerts', 'Alerts', QUERY, () => import('./page/alerts/alert-list.tsx')),
+  page('/alerts/:name', '', QUERY, () => import('./page/alerts/alert.tsx')),
+  page('/workbench', 'Workbench', MANAGE, () => import('./page/workbench/workbench.tsx'), WORKBENCH),
+  page('/workbench/alert', '', MANAGE, () => import('./page/workbench/alert-bench.tsx'), WORKBENCH),
+  page('/endpoints/:name', '', READ, () => import('./page/endpoint/endpoint.tsx')),
+  page('/sources', 'Sources', SEND, () => import('./page/source/source-list.tsx')),
+  page('/sources/:name', '', SEND, () => import('./page/source/source.tsx')),
+  page('/send', 'Send logs', SEND, () => import('./page/send/send.tsx')),
+  page('/keys', 'Keys', MANAGE, () => import('./page/keys/keys.tsx')),
+  page('/admin', 'Admin', MANAGE, () => import('./page/admin/admin.tsx')),
+  page('/sessions', '', [...READ, 'ingest', 'metrics'], () => import('./page/sessions/sessions.tsx')),
+  page('/docs', 'API reference', 'none', () => import('./page/reference/reference.tsx')),
 ];
-
-export const PAGES: readonly Page[] = ROWS.map(([path, title, scopes, load, needs]) => ({
-  ...{ path, title, scopes, component: lazy(load) },
-  ...(needs && { needs }),
-}));
 
 export function isOfferedTo({ scopes, needs }: Page, self: Me): boolean {
   const hasScope = scopes === 'none' || scopes.some((scope) => self.scopes.includes(scope));
   return hasScope && (needs === undefined || needs.isMet(self));
-}
-
-/** The page at a path; `undefined` if there is none, which the console reports even without a key. */
-export function findPage(path: string): Page | undefined {
-  const names = path.split('/');
-  return PAGES.find((page) => {
-    const parts = page.path.split('/');
-    return (
-      parts.length === names.length && parts.every((part, i) => part === names[i] || part.startsWith(':'))
-    );
-  });
 }

@@ -3,7 +3,6 @@ import type { Zone } from './format/time.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-/** The preferences of the user, stored in the browser. */
 interface Preference {
   readonly zone: Zone;
   readonly theme: Theme;

@@ -1,10 +1,10 @@
-import { type KeyboardEvent, type ReactNode, Suspense, useRef, useState } from 'react';
+import { type ComponentProps, type KeyboardEvent, Suspense, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation, useParams, useSearch } from 'wouter';
 import type { Me } from '../../src/management/view.ts';
 import { useClient } from './api/client.ts';
 import { ENDPOINTS_EVERY_MS, queries, useFiring, useRead } from './api/queries.ts';
 import { isOfferedTo, PAGES, type Page } from './page.ts';
-import { type Theme, usePreference } from './preference.ts';
+import { usePreference } from './preference.ts';
 import { Button, QuietButton } from './ui/button.tsx';
 import './shell.css';
 import { Boundary } from './ui/boundary/boundary.tsx';
@@ -18,7 +18,6 @@ import { Tag } from './ui/tag.tsx';
 interface ShellProps {
   readonly onSignIn: () => void;
   readonly onSignOut: () => void;
-  /** Chooses one of several values, such as a project. */
   readonly onChoose: (choices: Readonly<Record<string, string>>) => void;
 }
 
@@ -26,6 +25,8 @@ interface ShellProps {
 export function Shell(props: ShellProps) {
   const [open, setOpen] = useState(false);
   const menu = useRef<HTMLButtonElement>(null);
+  const [path] = useLocation();
+  const search = useSearch();
   useLeaveOnEscape();
   const onKeyDown = ({ key }: KeyboardEvent) => {
     if (key !== 'Escape' || !open) return;
@@ -60,18 +61,13 @@ export function Shell(props: ShellProps) {
         <Preferences {...props} />
       </div>
       <main id="content" tabIndex={-1}>
-        <PageBoundary>
+        {/* The navigation stays if a page fails; another address is tried anew. */}
+        <Boundary place={`${path}?${search}`}>
           <Pages />
-        </PageBoundary>
+        </Boundary>
       </main>
     </div>
   );
-}
-
-/** Keeps the navigation if a page fails; another address is tried anew. */
-function PageBoundary({ children }: { readonly children: ReactNode }) {
-  const [path] = useLocation();
-  return <Boundary place={`${path}?${useSearch()}`}>{children}</Boundary>;
 }
 
 function Pages() {
@@ -164,7 +160,6 @@ function offeredTo(self: Me): readonly Page[] {
 interface NavItemProps {
   readonly href: string;
   readonly label: string;
-  /** How many alerts fire. */
   readonly firing?: number;
   readonly onGo: () => void;
 }
@@ -190,39 +185,26 @@ function NavItem({ href, label, firing = 0, onGo }: NavItemProps) {
   );
 }
 
-const THEMES: readonly { readonly id: Theme; readonly label: string }[] = [
-  { id: 'system', label: 'Auto' },
-  { id: 'light', label: 'Light' },
-  { id: 'dark', label: 'Dark' },
-];
-const ZONES = [
-  { id: 'local', label: 'Local' },
-  { id: 'utc', label: 'UTC' },
-] as const;
+const THEMES = { system: 'Auto', light: 'Light', dark: 'Dark' } as const;
+const ZONES = { local: 'Local', utc: 'UTC' } as const;
 
 function Preferences({ onSignIn, onSignOut, onChoose }: ShellProps) {
   const { self } = useClient();
   const { preference, change } = usePreference();
   return (
     <section className="preferences" aria-label="Preferences">
-      <div className="preference">
-        <span>Times</span>
-        <Segmented
-          label="Times"
-          options={ZONES}
-          selected={preference.zone}
-          onSelect={(zone) => change({ zone })}
-        />
-      </div>
-      <div className="preference">
-        <span>Colours</span>
-        <Segmented
-          label="Colours"
-          options={THEMES}
-          selected={preference.theme}
-          onSelect={(theme) => change({ theme })}
-        />
-      </div>
+      <Choice
+        label="Times"
+        options={ZONES}
+        selected={preference.zone}
+        onSelect={(zone) => change({ zone })}
+      />
+      <Choice
+        label="Colours"
+        options={THEMES}
+        selected={preference.theme}
+        onSelect={(theme) => change({ theme })}
+      />
       {Object.entries(self.choices).map(([name, values]) =>
         values.length < 2 ? null : (
           <label className="preference" key={name}>
@@ -261,5 +243,14 @@ function Preferences({ onSignIn, onSignOut, onChoose }: ShellProps) {
         )}
       </div>
     </section>
+  );
+}
+
+function Choice<T extends string>(props: ComponentProps<typeof Segmented<T>>) {
+  return (
+    <div className="preference">
+      <span>{props.label}</span>
+      <Segmented {...props} />
+    </div>
   );
 }

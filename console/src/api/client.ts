@@ -2,6 +2,7 @@ import type { EventSourceMessage } from 'eventsource-parser';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { createContext, use } from 'react';
 import type { Me } from '../../../src/management/view.ts';
+import { type Choices, withChoices } from './session.ts';
 
 declare module '@tanstack/react-query' {
   interface Register {
@@ -79,7 +80,7 @@ function isList(value: unknown): boolean {
   return Array.isArray(value) && !value.includes(null);
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -87,24 +88,7 @@ export interface CallOptions {
 }
 
 /** An answer as it came: its bytes and their text, its headers, and how long it took from here. */
-export interface RawAnswer {
-  readonly blob: Blob;
-  readonly text: string;
-  readonly status: number;
-  readonly headers: Headers;
-  readonly ms: number;
-}
-
-/** The service's API with the person or key that is signed in; without one, it has no scope. */
-export interface Client {
-  readonly self: Me;
-  /** @throws ApiError */
-  call<T>(path: string, needs: Needs<T>, options?: CallOptions): Promise<T>;
-  /** @throws ApiError */
-  callRaw(path: string, options?: CallOptions): Promise<RawAnswer>;
-  /** Opens a live tail (docs/pages.md). @throws ApiError */
-  openEvents(path: string, options?: CallOptions): Promise<ReadableStream<EventSourceMessage>>;
-}
+export type RawAnswer = Awaited<ReturnType<typeof callRaw>>;
 
 interface RequestOptions extends CallOptions {
   /** Called if the key is not accepted (any more). */
@@ -112,11 +96,7 @@ interface RequestOptions extends CallOptions {
 }
 
 /** Asks the service with a key. @throws ApiError */
-export async function callRaw(
-  key: string | undefined,
-  path: string,
-  options: RequestOptions = {},
-): Promise<RawAnswer> {
+export async function callRaw(key: string | undefined, path: string, options: RequestOptions = {}) {
   const startMs = performance.now();
   const response = await request(key, path, options);
   const blob = await reachable(response.blob(), options.signal);
@@ -127,8 +107,7 @@ export async function callRaw(
 // A row and its cursor.
 const EVENT_CHARS_MAX = 64 * 1024 * 1024;
 
-/** Opens a live tail. @throws ApiError */
-export async function openEvents(
+async function openEvents(
   key: string | undefined,
   path: string,
   options: RequestOptions,
@@ -206,6 +185,32 @@ function parseError(text: string): NonNullable<ErrorBody['error']> | undefined {
   } catch {
     return undefined;
   }
+}
+
+export type Client = ReturnType<typeof createClient>;
+
+interface SignedIn {
+  readonly self: Me;
+  /** `undefined`: a cookie has the session. */
+  readonly key: string | undefined;
+  readonly choices: Choices;
+  /** Called if the key is not accepted (any more). */
+  readonly onRefused: () => void;
+}
+
+/** The service's API with the person or key that is signed in; without one, it has no scope. Each call throws ApiError. */
+export function createClient({ self, key, choices, onRefused }: SignedIn) {
+  const raw = (path: string, options?: CallOptions) =>
+    callRaw(key, withChoices(path, choices), { ...options, onRefused });
+  return {
+    self,
+    callRaw: raw,
+    call: async <T>(path: string, needs: Needs<T>, options?: CallOptions) =>
+      parseAnswer<T>(await raw(path, options), needs),
+    /** Opens a live tail (docs/pages.md). */
+    openEvents: (path: string, options?: CallOptions) =>
+      openEvents(key, withChoices(path, choices), { ...options, onRefused }),
+  };
 }
 
 export const ClientContext = createContext<Client | undefined>(undefined);

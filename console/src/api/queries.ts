@@ -1,10 +1,4 @@
-import {
-  type DefaultOptions,
-  QueryClient,
-  skipToken,
-  useInfiniteQuery,
-  useQuery,
-} from '@tanstack/react-query';
+import { type DefaultOptions, QueryClient, skipToken, useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
 import type { Overview } from '../../../src/management/admin-view.ts';
 import type { AlertView } from '../../../src/management/alert-view.ts';
@@ -25,10 +19,10 @@ interface Query<T> {
   /** What an answer has to have: another one is an error. */
   readonly needs: Needs<T>;
   /** An answer is read again by a part that is shown later than that; by default at once. */
-  readonly staleTime?: number;
+  readonly staleTime: number;
 }
 
-interface List<T> {
+export interface List<T> {
   readonly result: readonly T[];
 }
 
@@ -38,20 +32,15 @@ type SourceList = List<SourceView> | readonly SourceView[];
 // Endpoints may be added or removed at any time.
 export const ENDPOINTS_EVERY_MS = 60_000;
 
+const OVERVIEW = ['notices', 'endpoints', 'search', 'sources', 'engine', 'store'] as const;
+
 /** What is read of the API by its path. Runs, searches and pages have keys where they are read: only one part shows them. */
 export const queries = {
   alerts: query<List<AlertView>>('/api/alerts', ['result']),
   dashboards: query<List<DashboardSummary>>('/api/dashboards', ['result']),
   // The navigation reads it again and again, so other parts need not.
-  endpoints: query<List<EndpointView>>('/api/endpoints', ['result'], { staleTime: ENDPOINTS_EVERY_MS }),
-  overview: query<Overview>('/api/overview', [
-    'notices',
-    'endpoints',
-    'search',
-    'sources',
-    'engine',
-    'store',
-  ]),
+  endpoints: query<List<EndpointView>>('/api/endpoints', ['result'], ENDPOINTS_EVERY_MS),
+  overview: query<Overview>('/api/overview', OVERVIEW),
   projects: query<Projects>('/api/projects', ['result']),
   searches: query<List<SavedSearchView>>('/api/searches', ['result']),
   searchSources: query<List<SearchSource>>('/api/search/sources', ['result']),
@@ -59,8 +48,8 @@ export const queries = {
   workbench: query<WorkbenchView>('/api/workbench', ['functions', 'tables']),
 } as const;
 
-export function query<T>(path: string, needs: Needs<T>, options: Pick<Query<T>, 'staleTime'> = {}): Query<T> {
-  return { queryKey: [path], needs, ...options };
+export function query<T>(path: string, needs: Needs<T>, staleTime = 0): Query<T> {
+  return { queryKey: [path], needs, staleTime };
 }
 
 export function sourcesOf(list: SourceList): readonly SourceView[] {
@@ -143,84 +132,54 @@ export function useFiring(): readonly AlertView[] {
   return value?.result.filter(({ state }) => state === 'firing') ?? [];
 }
 
-export interface Pages<T> {
-  /** The items read so far, newest first; `undefined` before the first page. */
-  readonly items: readonly T[] | undefined;
-  readonly error: ApiError | undefined;
-  readonly busy: boolean;
-  /** Whether there may be older items. */
-  readonly hasMore: boolean;
-  readonly loadMore: () => void;
-}
-
-interface PagesOptions {
-  /** Items per page. */
-  readonly size: number;
-  readonly isWanted?: boolean;
-}
-
-/** Reads a paged list of the API, newest first: `?limit=&before=`, where `before` is the id of the last item read. */
-export function usePages<T extends { readonly id: string | number }>(
-  path: string,
-  { size, isWanted = true }: PagesOptions,
-): Pages<T> {
-  const client = useClient();
-  const { data, error, isFetching, hasNextPage, fetchNextPage } = useInfiniteQuery({
-    queryKey: ['pages', path, size],
-    queryFn: async ({ pageParam: before, signal }) => {
-      const query = new URLSearchParams({
-        limit: String(size),
-        ...(before !== undefined && { before: String(before) }),
-      });
-      const address = `${path}${path.includes('?') ? '&' : '?'}${query}`;
-      const { result } = await client.call<{ result: T[] }>(address, ['result'], { signal });
-      return result;
-    },
-    initialPageParam: undefined as T['id'] | undefined, // the first page has no bound
-    getNextPageParam: (page) => (page.length < size ? undefined : page.at(-1)?.id),
-    enabled: isWanted,
-  });
-  return {
-    items: data?.pages.flat(),
-    error: error ?? undefined,
-    busy: isFetching,
-    hasMore: hasNextPage,
-    loadMore: () => void fetchNextPage(),
-  };
-}
-
 export type Run<T> =
   | { readonly state: 'idle' | 'stopped' }
   | { readonly state: 'running'; readonly before: T | undefined }
   | { readonly state: 'done'; readonly value: T }
   | { readonly state: 'failed'; readonly error: ApiError };
 
-/** A request that the user makes. */
-interface Wanted<T> {
-  /** Another key is another run, which aborts the one before, in the engine too. */
-  readonly key: readonly (string | number)[];
-  /** @throws ApiError */
-  readonly read: (client: Client, signal: AbortSignal) => Promise<T>;
-}
-
-/** Runs what is wanted, once for each key. Nothing is kept: the same is computed again when it is wanted again. */
-export function useRun<T>(wanted: Wanted<T> | undefined): Run<T> {
+/**
+ * Runs a request of the user once for each key. Nothing is kept: the same is computed again when it is wanted again.
+ *
+ * @param key another one is another run, which aborts the one before, in the engine too; undefined: nothing is wanted
+ * @param read throws ApiError
+ */
+export function useRun<T>(
+  key: readonly (string | number)[] | undefined,
+  read: (client: Client, signal: AbortSignal) => Promise<T>,
+): Run<T> {
   const client = useClient();
   const before = useRef<T>(undefined);
   const { data, error } = useQuery({
-    queryKey: wanted?.key ?? ['nothing'],
-    queryFn: wanted === undefined ? skipToken : ({ signal }) => wanted.read(client, signal),
+    queryKey: key ?? ['nothing'],
+    queryFn: key === undefined ? skipToken : ({ signal }) => read(client, signal),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     structuralSharing: false, // answers are large, and may have bigints
   });
-  if (wanted === undefined || error !== null) before.current = undefined;
+  if (key === undefined || error !== null) before.current = undefined;
   if (data !== undefined) before.current = data;
-  if (wanted === undefined) return { state: 'idle' };
+  if (key === undefined) return { state: 'idle' };
   if (error !== null) return { state: 'failed', error };
   return data === undefined ? { state: 'running', before: before.current } : { state: 'done', value: data };
 }
 
 export function latestOf<T>(run: Run<T>): T | undefined {
   return run.state === 'done' ? run.value : run.state === 'running' ? run.before : undefined;
+}
+
+/** The sources that the key may see, with live numbers if it has `manage`. */
+export function useSources() {
+  const mayWatch = useClient().self.scopes.includes('manage');
+  const definitions = useRead(queries.sources);
+  const live = useOverview();
+  return {
+    sources: definitions.value && sourcesOf(definitions.value),
+    /** The state of a source; `undefined` for keys without `manage`, and before it has been read. */
+    stateOf: (name: string) => live.value?.sources.find((one) => one.name === name),
+    mayWatch,
+    /** When the numbers were read; ms since the epoch. */
+    nowMs: live.value === undefined ? Date.now() : Date.parse(live.value.at),
+    error: definitions.error ?? live.error,
+  };
 }

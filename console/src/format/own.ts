@@ -5,8 +5,3 @@
 export function ownMember<Value>(record: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
-
-/** Whether the service itself writes to a source, which says nothing about senders. */
-export function isOwnSource(name: string): boolean {
-  return name.startsWith('tailrace.');
-}

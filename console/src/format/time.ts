@@ -1,30 +1,15 @@
-/** Formats for times in texts and in form fields. */
 export type Zone = 'local' | 'utc';
 
-interface Parts {
-  readonly date: string;
-  readonly time: string;
-  readonly ms: string;
-}
-
-function partsOf(ms: number, zone: Zone): Parts {
+/** `2026-11-20 07:00:00.123`; empty if it is not an instant. */
+export function formatTimeMs(ms: number, zone: Zone): string {
   const aheadMs = zone === 'utc' ? 0 : -60_000 * new Date(ms).getTimezoneOffset();
   const shown = new Date(ms + aheadMs);
-  if (Number.isNaN(shown.getTime())) return { date: '', time: '', ms: '' };
-  const [date = '', time = ''] = shown.toISOString().split('T');
-  return { date, time: time.slice(0, 8), ms: time.slice(9, 12) };
+  return Number.isNaN(shown.getTime()) ? '' : shown.toISOString().slice(0, -'Z'.length).replace('T', ' ');
 }
 
-/** `2026-11-20 07:00:00` */
+/** `2026-11-20 07:00:00`; empty if it is not an instant. */
 export function formatTime(ms: number, zone: Zone): string {
-  const { date, time } = partsOf(ms, zone);
-  return `${date} ${time}`;
-}
-
-/** `2026-11-20 07:00:00.123` */
-export function formatTimeMs(ms: number, zone: Zone): string {
-  const { date, time, ms: fraction } = partsOf(ms, zone);
-  return `${date} ${time}.${fraction}`;
+  return formatTimeMs(ms, zone).slice(0, -'.123'.length);
 }
 
 /** `3 min ago`, `in 2 h` */
@@ -45,10 +30,7 @@ export function formatAgo(ms: number, nowMs: number): string {
 
 /** The value of a date-time field for an instant, as ISO 8601 or ms since the epoch; empty if it is not an instant. */
 export function toField(instant: string | number, zone: Zone): string {
-  const ms = new Date(instant).getTime();
-  if (Number.isNaN(ms)) return '';
-  const { date, time } = partsOf(ms, zone);
-  return `${date}T${time}`;
+  return formatTime(new Date(instant).getTime(), zone).replace(' ', 'T');
 }
 
 /** Returns the instant in such a field as ISO 8601; empty if it is not an instant. */
@@ -69,7 +51,6 @@ export function fromMicros(micros: number): string {
   return new Date(ms).toISOString().replace('Z', `${String(micros - ms * 1000).padStart(3, '0')}Z`);
 }
 
-/** The name of the displayed zone. */
 export function zoneName(zone: Zone): string {
   return zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

@@ -26,7 +26,6 @@ interface CopyButtonProps {
   readonly title?: string;
 }
 
-/** Copies a text to the clipboard and confirms it. */
 export function CopyButton({ text, label = 'Copy', title }: CopyButtonProps) {
   const [state, setState] = useState<'' | 'copied' | 'failed'>('');
   const copy = async () => {

@@ -1,4 +1,3 @@
-import { Suspense } from 'react';
 import { showControls } from '../format/log-text.ts';
 import { lazyPart } from './boundary/boundary.tsx';
 import { CopyButton } from './button.tsx';
@@ -7,12 +6,14 @@ export type Language = 'bash' | 'javascript' | 'sql' | 'yaml';
 
 interface CodeProps {
   readonly text: string;
-  /** The language; without one the code is not highlighted. */
   readonly language?: Language;
   readonly label: string;
 }
 
-const Highlighted = lazyPart(async () => (await import('./highlighted.tsx')).Highlighted);
+const Highlighted = lazyPart(
+  async () => (await import('./highlighted.tsx')).Highlighted,
+  ({ text }) => text,
+);
 
 /** Code with a button that copies it. It is highlighted once the highlighter, which most pages never need, is loaded. */
 export function Code({ text, language, label }: CodeProps) {
@@ -25,15 +26,7 @@ export function Code({ text, language, label }: CodeProps) {
       </div>
       <section className="code-text" aria-label={label} tabIndex={0}>
         <pre>
-          <code>
-            {language === undefined ? (
-              shown
-            ) : (
-              <Suspense fallback={shown}>
-                <Highlighted text={shown} language={language} />
-              </Suspense>
-            )}
-          </code>
+          <code>{language === undefined ? shown : <Highlighted text={shown} language={language} />}</code>
         </pre>
       </section>
     </div>

@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { useEffect, useEffectEvent } from 'react';
 
 /** Fields that letters or Escape mean something to; a choice between buttons or options is not one. */
 const FIELDS =
@@ -20,17 +20,23 @@ export function isElsewhere(event: KeyboardEvent): boolean {
   return target.closest(`${FIELDS}, [role=application], ${OVER}`) !== null;
 }
 
+/** Calls back on each key, wherever the focus is. */
+export function useKeyDown(listener: (event: KeyboardEvent) => void): void {
+  const onKeyDown = useEffectEvent(listener);
+  useEffect(() => {
+    const latest = (event: KeyboardEvent) => onKeyDown(event);
+    document.addEventListener('keydown', latest);
+    return () => document.removeEventListener('keydown', latest);
+  }, []);
+}
+
 /** Escape leaves a field, unless it closes something: the next key is one of the page. */
 export function useLeaveOnEscape(): void {
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      const target = targetOf(event);
-      if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented) return;
-      if (target === undefined || target.closest(FIELDS) === null || target.closest(OVER) !== null) return;
-      event.preventDefault(); // a field of a search would be cleared
-      target.blur();
-    };
-    document.addEventListener('keydown', onKeyDown);
-    return () => document.removeEventListener('keydown', onKeyDown);
-  }, []);
+  useKeyDown((event) => {
+    const target = targetOf(event);
+    if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented) return;
+    if (target === undefined || target.closest(FIELDS) === null || target.closest(OVER) !== null) return;
+    event.preventDefault(); // a field of a search would be cleared
+    target.blur();
+  });
 }

@@ -1,14 +1,14 @@
-import { type ComponentProps, type ReactNode, useEffect, useId, useRef } from 'react';
-import type { ApiError } from '../api/client.ts';
-import { Button } from './button.tsx';
+import { type ComponentProps, createContext, type ReactNode, use, useEffect, useId, useRef } from 'react';
+import { ApiError } from '../api/client.ts';
 import './form.css';
-import { ErrorNote } from './note.tsx';
 
 interface FormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
   readonly onSubmit: (data: FormData) => void;
-  /** What the service has rejected: the first control with a fault gets the focus. */
+  /** What the service has rejected, which its controls show: the first of them gets the focus. */
   readonly error?: unknown;
 }
+
+const RejectedContext = createContext<ApiError | undefined>(undefined);
 
 /** A form that the page sends. The service checks it, not the browser. */
 export function Form({ onSubmit, error, ...props }: FormProps) {
@@ -19,47 +19,23 @@ export function Form({ onSubmit, error, ...props }: FormProps) {
     form.current?.querySelector<HTMLElement>(wrong)?.focus();
   }, [error]);
   return (
-    <form
-      noValidate
-      ref={form}
-      {...props}
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSubmit(new FormData(event.currentTarget));
-      }}
-    />
+    <RejectedContext value={error instanceof ApiError ? error : undefined}>
+      <form
+        noValidate
+        ref={form}
+        {...props}
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSubmit(new FormData(event.currentTarget));
+        }}
+      />
+    </RejectedContext>
   );
 }
 
-interface FormActionsProps {
-  /** The label of the submit button, idle and while it is running. */
-  readonly submit: string;
-  readonly submitting: string;
-  readonly busy: boolean;
-  readonly error?: ApiError | null | undefined;
-  readonly look?: 'primary' | 'danger';
-  readonly onCancel: () => void;
-}
-
-/** The end of a form in a dialog. Its first button, which changes nothing, has the focus if no field takes it. */
-export function FormActions(props: FormActionsProps) {
-  const { submit, submitting, busy, error, look = 'primary', onCancel } = props;
-  return (
-    <>
-      {error != null && <ErrorNote error={error} />}
-      <div className="dialog-actions">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" look={look} disabled={busy}>
-          {busy ? submitting : submit}
-        </Button>
-      </div>
-    </>
-  );
-}
-
-/** The faults that the service reports for a member of a body or one inside it: `pins`, `pins.project`. */
-export function faultOf(error: ApiError | null | undefined, member: string): string | undefined {
-  const own = (error?.errors ?? []).filter(
+/** The faults that the service reports for a member of the form's body or one inside it: `pins`, `pins.project`. */
+export function useFault(member = ''): string | undefined {
+  const own = (use(RejectedContext)?.errors ?? []).filter(
     ({ parameter }) => parameter === member || parameter.startsWith(`${member}.`),
   );
   if (own.length === 0) return undefined;
@@ -69,7 +45,6 @@ export function faultOf(error: ApiError | null | undefined, member: string): str
 interface Labelled {
   readonly label: ReactNode;
   readonly help?: ReactNode;
-  /** The fault of the value. */
   readonly fault?: string | undefined;
 }
 
@@ -109,7 +84,9 @@ type Control<Tag extends 'input' | 'select'> = Labelled &
   };
 
 /** What the controls of fields share, and their own properties. */
-function useControl<Props extends Labelled>({ label, help, fault, ...own }: Props) {
+function useControl<Props extends Labelled & { name?: string | undefined }>(given: Props) {
+  const rejected = useFault(given.name);
+  const { label, help, fault = rejected, ...own } = given;
   const id = useId();
   const shared = {
     id,
@@ -120,10 +97,9 @@ function useControl<Props extends Labelled>({ label, help, fault, ...own }: Prop
   return { field: { id, label, help, fault }, props: { ...shared, ...own } };
 }
 
-type TextFieldProps = Control<'input'> & { readonly suggestions?: readonly string[] };
-
 /** A line of text, or what `type` says. */
-export function TextField({ suggestions, onChange, ...given }: TextFieldProps) {
+export function TextField(all: Control<'input'> & { readonly suggestions?: readonly string[] }) {
+  const { suggestions, onChange, ...given } = all;
   const { field, props } = useControl(given);
   const list = `${field.id}-list`;
   return (
@@ -150,7 +126,7 @@ export function Suggestions({ id, values }: { readonly id: string; readonly valu
 }
 
 interface Choices {
-  /** Values, or with their labels. */
+  /** Values, each once, or with their labels. */
   readonly options: readonly (string | readonly [value: string, label: string])[];
 }
 
@@ -168,7 +144,7 @@ export function ChoiceField({ options, children, onChange, ...given }: Control<'
 }
 
 export function Options({ options }: Choices) {
-  return options.map((option) => {
+  return [...new Set(options)].map((option) => {
     const [value, text] = typeof option === 'string' ? [option, option] : option;
     return (
       <option key={value} value={value}>
@@ -178,30 +154,30 @@ export function Options({ options }: Choices) {
   });
 }
 
-interface GroupProps extends Pick<Labelled, 'help' | 'fault'> {
+interface GroupProps extends Pick<Labelled, 'help'> {
+  /** Member of the body. */
+  readonly name: string;
   readonly legend: string;
   readonly children: ReactNode;
 }
 
-/** A group of controls for one value. */
-export function Group({ legend, children, ...about }: GroupProps) {
+export function Group({ name, legend, help, children }: GroupProps) {
   const id = useId();
+  const fault = useFault(name);
   return (
-    <fieldset className="field group" aria-describedby={id} data-wrong={about.fault !== undefined}>
+    <fieldset className="field group" aria-describedby={id} data-wrong={fault !== undefined}>
       <legend>{legend}</legend>
       {children}
-      <Help id={id} {...about} />
+      <Help {...{ id, help, fault }} />
     </fieldset>
   );
 }
 
 interface ChecksProps {
-  /** Under which the form has them. */
   readonly name: string;
   readonly items: readonly {
     readonly value: string;
     readonly label: ReactNode;
-    /** At first. */
     readonly isChecked: boolean;
     readonly isDisabled?: boolean;
   }[];
@@ -209,7 +185,6 @@ interface ChecksProps {
   readonly isListed?: boolean;
 }
 
-/** Any of a few values. */
 export function Checks({ name, items, isListed = false }: ChecksProps) {
   return (
     <div className={isListed ? 'choices is-listed' : 'choices'}>

@@ -7,17 +7,11 @@ import { type ReactNode, useMemo } from 'react';
 
 const lowlight = createLowlight({ bash, javascript, sql, yaml });
 
-interface HighlightedProps {
-  readonly text: string;
-  readonly language: string;
-}
-
 /** Code with elements around its words, whose classes give them colours. */
-export function Highlighted({ text, language }: HighlightedProps) {
+export function Highlighted({ text, language }: { readonly text: string; readonly language: string }) {
   return useMemo(() => toNodes(lowlight.highlight(language, text).children as HastNode[]), [text, language]);
 }
 
-/** The part of hast that lowlight returns. */
 type HastNode =
   | { readonly type: 'text'; readonly value: string }
   | {

@@ -4,13 +4,11 @@ import { Empty, Reading } from './note.tsx';
 
 interface PageHeadProps {
   readonly title: string;
-  /** What the page is for. */
   readonly children?: ReactNode;
   /** What can be done; hidden in print. */
   readonly actions?: ReactNode;
 }
 
-/** The head of a page. */
 export function PageHead({ title, children, actions }: PageHeadProps) {
   const head = (
     <div className="page-head">

@@ -8,7 +8,6 @@ interface PanelProps {
   readonly children: ReactNode;
 }
 
-/** A section of a page with a heading. */
 export function Panel({ title, actions, flush = false, children }: PanelProps) {
   const id = useId();
   return (

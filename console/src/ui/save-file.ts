@@ -1,7 +1,6 @@
 // Browsers begin to read a saved object a moment later.
 const KEPT_MS = 60_000;
 
-/** Lets the browser save a file. */
 export function saveFile(blob: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);

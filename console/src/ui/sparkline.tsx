@@ -1,7 +1,6 @@
 interface SparklineProps {
   /** Oldest first; null: no value. */
   readonly values: readonly (number | null)[];
-  /** The text for screen readers. */
   readonly label: string;
   readonly tone?: 'data-1' | 'data-bad';
   /** Values that fill its width; earlier ones that are missing are zero. */
@@ -18,10 +17,10 @@ export function Sparkline({
   values: given,
   label,
   tone = 'data-1',
-  points: width = MINUTES,
+  points: count = MINUTES,
 }: SparklineProps) {
   // Minutes before the start are empty, so that all minutes have the same width.
-  const values = [...Array<number>(Math.max(0, width - given.length)).fill(0), ...given];
+  const values = [...Array<number>(Math.max(0, count - given.length)).fill(0), ...given];
   const max = Math.max(1e-9, ...values.map((value) => value ?? 0));
   const step = WIDTH / Math.max(1, values.length - 1);
   const points = values.map((value, i) => {

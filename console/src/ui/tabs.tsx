@@ -1,43 +1,47 @@
 import { type KeyboardEvent, type ReactNode, useId, useRef } from 'react';
 
-interface TabsProps<T extends string> {
+interface ChoiceProps<T extends string> {
   readonly label: string;
-  readonly tabs: readonly { readonly id: T; readonly label: string }[];
+  /** Labels by id, in their order. */
+  readonly options: Readonly<Partial<Record<T, string>>>;
   readonly selected: T;
   readonly onSelect: (id: T) => void;
-  /** Content of the selected tab. */
+}
+
+interface TabsProps<T extends string> extends ChoiceProps<T> {
   readonly children: ReactNode;
 }
 
 /** Tabs by the ARIA pattern: arrow keys move between them. */
-export function Tabs<T extends string>({ label, tabs, selected, onSelect, children }: TabsProps<T>) {
+export function Tabs<T extends string>({ label, options, selected, onSelect, children }: TabsProps<T>) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
   const onKeyDown = (event: KeyboardEvent) => {
-    const at = tabs.findIndex((tab) => tab.id === selected);
-    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
-    const tab = to === undefined ? undefined : tabs.at(to % tabs.length);
+    const ids = idsOf(options);
+    const at = ids.indexOf(selected);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
+    const tab = to === undefined ? undefined : ids.at(to % ids.length);
     if (tab === undefined) return;
     event.preventDefault();
-    onSelect(tab.id);
-    list.current?.querySelector<HTMLElement>(`[data-tab="${tab.id}"]`)?.focus();
+    onSelect(tab);
+    list.current?.querySelector<HTMLElement>(`[data-tab="${tab}"]`)?.focus();
   };
   return (
     <>
       <div className="tabs" role="tablist" aria-label={label} ref={list} onKeyDown={onKeyDown}>
-        {tabs.map((tab) => (
+        {idsOf(options).map((tab) => (
           <button
-            key={tab.id}
+            key={tab}
             type="button"
             role="tab"
-            data-tab={tab.id}
-            id={`${id}-${tab.id}`}
-            aria-selected={tab.id === selected}
+            data-tab={tab}
+            id={`${id}-${tab}`}
+            aria-selected={tab === selected}
             aria-controls={`${id}-panel`}
-            tabIndex={tab.id === selected ? 0 : -1}
-            onClick={() => onSelect(tab.id)}
+            tabIndex={tab === selected ? 0 : -1}
+            onClick={() => onSelect(tab)}
           >
-            {tab.label}
+            {options[tab]}
           </button>
         ))}
       </div>
@@ -48,29 +52,21 @@ export function Tabs<T extends string>({ label, tabs, selected, onSelect, childr
   );
 }
 
-interface SegmentedProps<T extends string> {
-  readonly label: string;
-  readonly options: readonly { readonly id: T; readonly label: string }[];
-  readonly selected: T;
-  readonly onSelect: (id: T) => void;
-}
-
 /** A choice between a few visible options. */
-export function Segmented<T extends string>({ label, options, selected, onSelect }: SegmentedProps<T>) {
+export function Segmented<T extends string>({ label, options, selected, onSelect }: ChoiceProps<T>) {
   const name = useId();
   return (
     <div className="segmented" role="radiogroup" aria-label={label}>
-      {options.map((option) => (
-        <label key={option.id}>
-          <input
-            type="radio"
-            name={name}
-            checked={option.id === selected}
-            onChange={() => onSelect(option.id)}
-          />
-          <span>{option.label}</span>
+      {idsOf(options).map((id) => (
+        <label key={id}>
+          <input type="radio" name={name} checked={id === selected} onChange={() => onSelect(id)} />
+          <span>{options[id]}</span>
         </label>
       ))}
     </div>
   );
+}
+
+function idsOf<T extends string>(options: Readonly<Partial<Record<T, string>>>): readonly T[] {
+  return Object.keys(options) as T[]; // an object literal has no others
 }

@@ -4,22 +4,20 @@ import { showControls } from '../format/log-text.ts';
 import './text-diff.css';
 
 interface TextDiffProps {
-  /** The file. */
   readonly label: string;
-  readonly before: { readonly name: string; readonly text: string };
-  readonly after: { readonly name: string; readonly text: string };
+  readonly theirs: string;
+  readonly mine: string;
 }
 
 /** The lines that differ between two texts, with some around them. */
-export function TextDiff({ label, before, after }: TextDiffProps) {
-  const hunks = useMemo(() => diffTexts(before.text, after.text), [before.text, after.text]);
+export function TextDiff({ label, theirs, mine }: TextDiffProps) {
+  const hunks = useMemo(() => diffTexts(theirs, mine), [theirs, mine]);
   return (
     <div className="code">
       <div className="code-bar">
         {label}
         <span className="text-diff-names">
-          <span className="text-diff-removed">− {before.name}</span>{' '}
-          <span className="text-diff-added">+ {after.name}</span>
+          <span className="text-diff-removed">− theirs</span> <span className="text-diff-added">+ mine</span>
         </span>
       </div>
       <section className="code-text" aria-label={`Differences in ${label}`} tabIndex={0}>
@@ -40,7 +38,6 @@ export function TextDiff({ label, before, after }: TextDiffProps) {
   );
 }
 
-/** A line behind its sign. */
 function Line({ line }: { readonly line: string }) {
   const text = `${showControls(line.slice(1))}\n`;
   if (line.startsWith('+')) return <ins>+ {text}</ins>;

@@ -1,23 +1,17 @@
 import type { KeyView } from '../../../../src/management/view.ts';
-import { query, useRead } from '../../api/queries.ts';
+import { type List, query, useRead } from '../../api/queries.ts';
 
-const KEYS = query<{ readonly result: readonly KeyView[] }>('/api/keys?limit=1000', ['result'], {
-  staleTime: 60_000,
-});
+const KEYS = query<List<KeyView>>('/api/keys?limit=1000', ['result'], 60_000);
 const OWN: Readonly<Record<string, string>> = {
   private: 'The environment’s private key',
   public: 'The environment’s public key',
   '': 'The service itself',
 };
 
-/** Returns the name of each of the newest keys by its id. */
-export function useKeyNames(): ReadonlyMap<string, string> {
+/** The name of a key, if it is one of the newest, and its id. */
+export function KeyName({ id }: { readonly id: string }) {
   const { value } = useRead(KEYS);
-  return new Map(value?.result.map(({ id, name }) => [id, name]));
-}
-
-/** The name and the id of a key. */
-export function KeyName({ id, name = OWN[id] }: { readonly id: string; readonly name?: string | undefined }) {
+  const name = value?.result.find((key) => key.id === id)?.name ?? OWN[id];
   return (
     <span className="panel-table-name">
       {name !== undefined && <span>{name}</span>}

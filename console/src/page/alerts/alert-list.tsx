@@ -35,7 +35,7 @@ export default function AlertListPage() {
       ) : (
         <RowTable
           {...{ title: 'Alerts', rowClass: 'alert-line', rows: alerts, error }}
-          columns={columnsAt(Date.now())}
+          columns={COLUMNS}
           keyOf={({ id }) => id}
         />
       )}
@@ -43,19 +43,13 @@ export default function AlertListPage() {
   );
 }
 
-function columnsAt(nowMs: number): readonly TableColumn<AlertView>[] {
-  return [
-    { name: 'Alert', cell: (alert) => <Name alert={alert} /> },
-    { name: 'State', cell: (alert) => <AlertState alert={alert} /> },
-    { name: 'Since', cell: ({ since }) => (since === null ? '–' : <Ago iso={since} nowMs={nowMs} />) },
-    {
-      name: 'Instances',
-      className: 'alert-instances',
-      cell: ({ instances }) => <Instances instances={instances} />,
-    },
-    { name: 'Next evaluation', cell: ({ next_evaluation: next }) => <Ago iso={next} nowMs={nowMs} /> },
-  ];
-}
+const COLUMNS: readonly TableColumn<AlertView>[] = [
+  { name: 'Alert', cell: (alert) => <Name alert={alert} /> },
+  { name: 'State', cell: (alert) => <AlertState alert={alert} /> },
+  { name: 'Since', cell: ({ since }) => <Ago iso={since} /> },
+  { name: 'Instances', className: 'alert-instances', cell: Instances },
+  { name: 'Next evaluation', cell: ({ next_evaluation: next }) => <Ago iso={next} /> },
+];
 
 function Name({ alert }: { readonly alert: AlertView }) {
   const { name, description, severity, last_error: failure } = alert;

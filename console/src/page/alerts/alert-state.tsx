@@ -5,6 +5,10 @@ import { Tag, type Tone } from '../../ui/tag.tsx';
 
 const TONES: Readonly<Record<AlertView['state'], Tone>> = { inactive: 'ok', pending: 'warn', firing: 'bad' };
 
+export function apiPath({ name }: Pick<AlertView, 'name'>): string {
+  return `/api/alerts/${encodeURIComponent(name)}`;
+}
+
 /** What an instance without labels is. */
 export const KINDS = {
   condition: 'the whole answer',
@@ -35,7 +39,6 @@ export function describeCondition({ when }: Pick<AlertView, 'when'>): string {
 
 interface PairsProps {
   readonly of: Readonly<Record<string, ReactNode>>;
-  /** Shown if there are none. */
   readonly none?: string;
   readonly className?: string;
 }

@@ -1,37 +1,40 @@
 import { useMutation } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
-import type { AlertDetailView, AlertTestView } from '../../../../src/management/alert-view.ts';
+import type {
+  AlertDetailView,
+  AlertEntryView,
+  AlertTestView,
+} from '../../../../src/management/alert-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { useClient } from '../../api/client.ts';
+import { type ApiError, useClient } from '../../api/client.ts';
 import { queries, query, useRead } from '../../api/queries.ts';
 import { maySearch, mayUseWorkbench } from '../../api/right.ts';
 import { formatSeconds } from '../../format/number.ts';
+import { withQuery } from '../../format/path.ts';
 import { Button } from '../../ui/button.tsx';
 import { LinkCharts, LinkedChart } from '../../ui/chart/linked-charts.tsx';
 import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { MissingPage } from '../../ui/page-head.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { RowTable } from '../../ui/table/panel-table.tsx';
-import { Tag } from '../../ui/tag.tsx';
-import { Ago } from '../../ui/time/time-control.tsx';
+import { RowTable, usePages } from '../../ui/table/panel-table.tsx';
+import { Tag, type Tone } from '../../ui/tag.tsx';
+import { Ago, Instant } from '../../ui/time/time-control.tsx';
 import { lineLinks } from '../endpoint/lines.ts';
+import { alertFilePath } from '../workbench/path.ts';
 import './alerts.css';
-import { AlertState, describeCondition, KINDS, Pairs } from './alert-state.tsx';
-import { alertLinesPath, endpointPath, searchOf, toChart, valuesOf } from './chart.ts';
-import { History } from './history.tsx';
+import { AlertState, apiPath, describeCondition, KINDS, Pairs } from './alert-state.tsx';
+import { alertLinesPath, searchOf, toChart, valuesOf } from './chart.ts';
 import { Silences } from './silences.tsx';
 
 const EVERY_MS = 10_000;
 
-/** One alert: its state, what its evaluations saw, its silences and its history. */
 export default function AlertPage() {
   const { name = '' } = useParams();
-  const path = `/api/alerts/${encodeURIComponent(name)}`;
-  const asked = useMemo(() => query<AlertDetailView>(path, ['instances', 'chart']), [path]);
+  const asked = query<AlertDetailView>(apiPath({ name }), ['instances', 'chart']);
   const { value: alert, error } = useRead(asked, { everyMs: EVERY_MS });
-  if (alert !== undefined) return <Known alert={alert} error={error} path={path} />;
+  if (alert !== undefined) return <Known alert={alert} error={error} />;
   return (
     <MissingPage title={name} error={error} unknown="No such alert">
       This key may see no alert called <code>{name}</code>. The <Link href="/alerts">list</Link> has those
@@ -40,22 +43,18 @@ export default function AlertPage() {
   );
 }
 
-interface KnownProps {
+interface Shown {
   readonly alert: AlertDetailView;
-  readonly error: ReturnType<typeof useRead>['error'];
-  /** The path in the API. */
-  readonly path: string;
 }
 
-function Known({ alert, error, path }: KnownProps) {
+function Known({ alert, error }: Shown & { readonly error: ApiError | undefined }) {
   const { self } = useClient();
   const { value } = useRead(queries.endpoints);
   const own = value?.result.find(({ name, id }) => name === alert.endpoint || id === alert.endpoint);
   const endpoint = maySearch(self) ? own : undefined;
-  const mayManage = self.scopes.includes('manage');
   return (
     <>
-      <Head alert={alert} lines={endpoint && alertLinesPath(alert, endpoint, Date.now())} path={path} />
+      <Head alert={alert} lines={endpoint && alertLinesPath(alert, endpoint, Date.now())} />
       {error !== undefined && <ErrorNote error={error} />}
       {alert.last_error !== null && (
         <div className="note is-bad" role="alert">
@@ -65,22 +64,16 @@ function Known({ alert, error, path }: KnownProps) {
       )}
       <Instances alert={alert} />
       <AlertChart alert={alert} endpoint={endpoint} />
-      <Silences alert={alert} path={path} mayManage={mayManage} />
+      <Silences alert={alert} />
       {/* What happened is read again when the state has changed. */}
-      <History key={`${alert.state} ${alert.instances.length}`} path={`${path}/history`} />
+      <History key={`${alert.state} ${alert.instances.length}`} path={`${apiPath(alert)}/history`} />
     </>
   );
 }
 
-interface HeadProps extends Pick<KnownProps, 'alert' | 'path'> {
-  /** Path of Explore. */
-  readonly lines: string | undefined;
-}
-
-function Head({ alert, lines, path }: HeadProps) {
+function Head({ alert, lines }: Shown & { readonly lines: string | undefined }) {
   const { self } = useClient();
   const [isTesting, setTesting] = useState(false);
-  const nowMs = Date.now();
   const { name, description, severity, endpoint, every_seconds: every, to } = alert;
   return (
     <div className="page-head">
@@ -95,28 +88,27 @@ function Head({ alert, lines, path }: HeadProps) {
         className="alert-facts"
         of={{
           When: describeCondition(alert),
-          Of: <Link href={endpointPath(alert)}>{endpoint}</Link>,
+          Of: (
+            <Link href={withQuery(`/endpoints/${encodeURIComponent(endpoint)}`, valuesOf(alert))}>
+              {endpoint}
+            </Link>
+          ),
           Every: formatSeconds(every),
-          Next: <Ago iso={alert.next_evaluation} nowMs={nowMs} />,
-          Last: alert.last_evaluation === null ? 'never' : <Ago iso={alert.last_evaluation} nowMs={nowMs} />,
+          Next: <Ago iso={alert.next_evaluation} />,
+          Last: alert.last_evaluation === null ? 'never' : <Ago iso={alert.last_evaluation} />,
           Calls: to.join(', '),
           ...(lines !== undefined && { Lines: <Link href={lines}>Explore them</Link> }),
           ...(mayUseWorkbench(self) && {
-            File: (
-              <Link href={`/workbench/alert?${new URLSearchParams({ name })}`}>Open in the workbench</Link>
-            ),
+            File: <Link href={alertFilePath(name)}>Open in the workbench</Link>,
           }),
         }}
       />
-      {isTesting && (
-        <TestDialog name={name} to={to} path={`${path}/test`} onClose={() => setTesting(false)} />
-      )}
+      {isTesting && <TestDialog alert={alert} onClose={() => setTesting(false)} />}
     </div>
   );
 }
 
-function Instances({ alert: { instances } }: Pick<KnownProps, 'alert'>) {
-  const nowMs = Date.now();
+function Instances({ alert: { instances } }: Shown) {
   if (instances.length === 0) return null;
   return (
     <RowTable
@@ -130,7 +122,7 @@ function Instances({ alert: { instances } }: Pick<KnownProps, 'alert'>) {
           name: 'State',
           cell: ({ state }) => <Tag tone={state === 'firing' ? 'bad' : 'warn'}>{state}</Tag>,
         },
-        { name: 'Since', cell: ({ since }) => <Ago iso={since} nowMs={nowMs} /> },
+        { name: 'Since', cell: ({ since }) => <Ago iso={since} /> },
         {
           name: 'Values',
           className: 'alert-instances',
@@ -147,8 +139,7 @@ function serviceNow({ next_evaluation: next, every_seconds: every }: AlertDetail
   return Math.min(Math.max(Date.now(), nextMs - every * 1000), nextMs);
 }
 
-interface AlertChartProps {
-  readonly alert: AlertDetailView;
+interface AlertChartProps extends Shown {
   /** `undefined`: not read yet, or the key may not search. */
   readonly endpoint: EndpointView | undefined;
 }
@@ -177,30 +168,22 @@ function AlertChart({ alert, endpoint }: AlertChartProps) {
   );
 }
 
-interface TestDialogProps {
-  /** The name of the alert. */
-  readonly name: string;
-  readonly to: readonly string[];
-  /** The path in the API. */
-  readonly path: string;
-  readonly onClose: () => void;
-}
-
 /** Asks before a test message calls people, then says what each receiver made of it. */
-function TestDialog({ name, to, path, onClose }: TestDialogProps) {
+function TestDialog({ alert, onClose }: Shown & { readonly onClose: () => void }) {
   const client = useClient();
   const { mutate, data, error, isPending } = useMutation({
-    mutationFn: () => client.call<AlertTestView>(path, ['firing', 'last_error'], { method: 'POST' }),
+    mutationFn: () =>
+      client.call<AlertTestView>(`${apiPath(alert)}/test`, ['firing', 'last_error'], { method: 'POST' }),
   });
   return (
-    <Dialog title={`Test ${name}`} onClose={onClose}>
+    <Dialog title={`Test ${alert.name}`} onClose={onClose}>
       {data === undefined ? (
         <p>
-          Evaluates the alert as of now and sends one message that is marked as a test to {to.join(', ')}. Its
-          state does not change.
+          Evaluates the alert as of now and sends one message that is marked as a test to{' '}
+          {alert.to.join(', ')}. Its state does not change.
         </p>
       ) : (
-        <Outcome tested={data} />
+        <Tested tested={data} />
       )}
       <div role="status" className="visually-hidden">
         {isPending ? 'Sending' : data === undefined ? '' : 'The test has ended'}
@@ -218,19 +201,11 @@ function TestDialog({ name, to, path, onClose }: TestDialogProps) {
   );
 }
 
-function Outcome({ tested: { result, firing, last_error: failure } }: { readonly tested: AlertTestView }) {
-  const outcomes = Object.entries(result).map(([receiver, outcome]) => [
-    receiver,
-    outcome === 'sent' ? (
-      <Tag key={receiver} tone="ok">
-        sent
-      </Tag>
-    ) : (
-      <span key={receiver} className="tone-bad">
-        {outcome}
-      </span>
-    ),
-  ]);
+function Outcome({ outcome }: { readonly outcome: string }) {
+  return outcome === 'sent' ? <Tag tone="ok">sent</Tag> : <span className="tone-bad">{outcome}</span>;
+}
+
+function Tested({ tested: { result, firing, last_error: failure } }: { readonly tested: AlertTestView }) {
   return (
     <>
       <p>
@@ -240,7 +215,60 @@ function Outcome({ tested: { result, firing, last_error: failure } }: { readonly
             ? 'Nothing fires at present.'
             : `${firing} ${firing === 1 ? 'instance fires' : 'instances fire'} at present.`}
       </p>
-      <Pairs of={Object.fromEntries(outcomes)} />
+      <Pairs
+        of={Object.fromEntries(
+          Object.entries(result).map(([receiver, outcome]) => [
+            receiver,
+            <Outcome key={receiver} outcome={outcome} />,
+          ]),
+        )}
+      />
     </>
   );
+}
+
+const PAGE = 20;
+const TONES: Readonly<Record<AlertEntryView['change'], Tone>> = {
+  firing: 'bad',
+  resolved: 'ok',
+  no_data: 'warn',
+  error: 'bad',
+  failed: 'warn',
+  note: 'neutral',
+  delivered: 'neutral',
+  not_delivered: 'bad',
+};
+
+/** What happened to an alert, newest first. @param path of the API */
+function History({ path }: { readonly path: string }) {
+  const pages = usePages<AlertEntryView>(path, { size: PAGE, older: 'Load older entries' });
+  return (
+    <RowTable
+      title="History"
+      rowClass="alert-line"
+      {...pages}
+      empty={['Nothing has happened', 'What fires, resolves or fails is listed here for 90 days.']}
+      keyOf={({ id }) => id}
+      columns={[
+        { name: 'Time', className: 'number small', cell: ({ at }) => <Instant iso={at} /> },
+        {
+          name: 'Change',
+          cell: ({ change, quiet }) => (
+            <span className="row">
+              <Tag tone={TONES[change]}>{change.replaceAll('_', ' ')}</Tag>
+              {quiet === true && <Tag>no message</Tag>}
+            </span>
+          ),
+        },
+        { name: 'About', className: 'alert-instances', cell: (entry) => <About entry={entry} /> },
+      ]}
+    />
+  );
+}
+
+function About({ entry }: { readonly entry: AlertEntryView }) {
+  const { labels, values, receiver, reason, status } = entry;
+  if (labels !== null) return <Pairs of={{ ...labels, ...values }} none="the whole answer" />;
+  const said = [receiver, reason ?? status?.replaceAll('_', ' ')].filter((text) => text != null);
+  return <span className="small">{said.join(': ')}</span>;
 }

@@ -24,7 +24,12 @@ export function toChart(alert: Charted, nowMs: number, search: string | undefine
     until: (first + i + 1) * width,
   }));
   const isBelow = alert.when?.is === 'below';
-  const values = toValues(points, { first, width, isBelow, count: spans.length });
+  const worst = isBelow ? Math.min : Math.max;
+  const places = Map.groupBy(points, ({ at }) => Math.floor(Date.parse(at) / 1000 / width));
+  const values = spans.map((_, i) => {
+    const own = places.get(first + i);
+    return own === undefined ? null : worst(...own.map(({ low, high }) => (isBelow ? low : high)));
+  });
   const label = column === null ? 'Rows that count' : `${isBelow ? 'Least' : 'Greatest'} ${column}`;
   const shown: ChartSeries = {
     label,
@@ -44,30 +49,6 @@ export function toChart(alert: Charted, nowMs: number, search: string | undefine
   };
 }
 
-interface Grid {
-  /** The place of the first span, in widths since the epoch. */
-  readonly first: number;
-  readonly width: number;
-  readonly count: number;
-  readonly isBelow: boolean;
-}
-
-/** The extreme of the points in each span; null: it has none. */
-function toValues(
-  points: AlertDetailView['chart']['points'],
-  { first, width, count, isBelow }: Grid,
-): (number | null)[] {
-  const values = Array<number | null>(count).fill(null);
-  const worse = isBelow ? Math.min : Math.max;
-  for (const { at, low, high } of points) {
-    const place = Math.floor(Date.parse(at) / 1000 / width) - first;
-    const before = values[place];
-    if (before === undefined) continue; // before the first span, or after the clock of this machine
-    values[place] = worse(before ?? (isBelow ? low : high), isBelow ? low : high);
-  }
-  return values;
-}
-
 function describeLast(values: readonly (number | null)[]): string {
   const value = values.findLast((one) => one !== null);
   return value == null ? '–' : formatShort(value);
@@ -80,10 +61,7 @@ const HOUR_SECONDS = 3600;
 /** The alert's parameters as the form of its endpoint has them. */
 export function valuesOf({ parameters }: Pick<AlertView, 'parameters'>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(parameters).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? value : value.join(','),
-    ]),
+    Object.entries(parameters).map(([name, value]) => [name, [value].flat().join(',')]),
   );
 }
 
@@ -97,11 +75,4 @@ export function alertLinesPath(alert: Asked, endpoint: EndpointView, nowMs: numb
   const sinceMs = alert.since === null ? nowMs : Date.parse(alert.since);
   const span = { from: Math.floor(sinceMs / 1000) - HOUR_SECONDS, until: Math.ceil(nowMs / 1000) };
   return linesPath(endpoint, valuesOf(alert), { span, search: searchOf(alert, endpoint) });
-}
-
-/** The path of the endpoint's page with the alert's parameters. */
-export function endpointPath({ endpoint, parameters }: Pick<AlertView, 'endpoint' | 'parameters'>): string {
-  const query = new URLSearchParams(valuesOf({ parameters })).toString();
-  const path = `/endpoints/${encodeURIComponent(endpoint)}`;
-  return query === '' ? path : `${path}?${query}`;
 }

@@ -4,23 +4,18 @@ import type { AlertDetailView, SilenceView } from '../../../../src/management/al
 import { useClient } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
-import { Form, FormActions, faultOf, Group, TextField } from '../../ui/form.tsx';
+import { Group, TextField } from '../../ui/form.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
-import { Dialog } from '../../ui/overlay/dialog.tsx';
+import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { RowTable } from '../../ui/table/panel-table.tsx';
 import { Ago, TimeField } from '../../ui/time/time-control.tsx';
-import { Pairs } from './alert-state.tsx';
-
-interface SilencesProps {
-  readonly alert: AlertDetailView;
-  /** The path in the API. */
-  readonly path: string;
-  readonly mayManage: boolean;
-}
+import { apiPath, Pairs } from './alert-state.tsx';
 
 /** The silences of an alert, each of which can be ended early, and a form for another one. */
-export function Silences({ alert, path, mayManage }: SilencesProps) {
+export function Silences({ alert }: { readonly alert: AlertDetailView }) {
   const client = useClient();
+  const mayManage = client.self.scopes.includes('manage');
+  const path = apiPath(alert);
   const cache = useQueryClient();
   const [isOpen, setOpen] = useState(false);
   const refresh = () => {
@@ -30,7 +25,6 @@ export function Silences({ alert, path, mayManage }: SilencesProps) {
     mutationFn: (id: string) => client.callRaw(`${path}/silences/${id}`, { method: 'DELETE' }),
     onSettled: refresh,
   });
-  const nowMs = Date.now();
   return (
     <>
       {error !== null && <ErrorNote error={error} />}
@@ -46,7 +40,7 @@ export function Silences({ alert, path, mayManage }: SilencesProps) {
         ]}
         columns={[
           { name: 'Why', cell: ({ comment }) => comment },
-          { name: 'Ends', cell: ({ until }) => <Ago iso={until} nowMs={nowMs} /> },
+          { name: 'Ends', cell: ({ until }) => <Ago iso={until} /> },
           { name: 'By', cell: ({ by }) => by },
           {
             name: 'Instances',
@@ -64,27 +58,15 @@ export function Silences({ alert, path, mayManage }: SilencesProps) {
           },
         ]}
       />
-      {isOpen && (
-        <SilenceForm
-          alert={alert}
-          path={`${path}/silences`}
-          onClose={() => setOpen(false)}
-          onMade={() => {
-            setOpen(false);
-            refresh();
-          }}
-        />
-      )}
+      {isOpen && <SilenceForm alert={alert} refresh={refresh} onClose={() => setOpen(false)} />}
     </>
   );
 }
 
 interface SilenceFormProps {
   readonly alert: AlertDetailView;
-  /** The path in the API. */
-  readonly path: string;
   readonly onClose: () => void;
-  readonly onMade: () => void;
+  readonly refresh: () => void;
 }
 
 const HOUR_MS = 3_600_000;
@@ -95,11 +77,10 @@ const AHEAD = [
   ['7 d', 7 * 24 * HOUR_MS],
 ] as const;
 
-/** Begins a silence: until when, why, and of which instances. */
-function SilenceForm({ alert, path, onClose, onMade }: SilenceFormProps) {
+function SilenceForm({ alert, onClose, refresh }: SilenceFormProps) {
   const client = useClient();
   const [inAnHour] = useState(() => `${new Date(Date.now() + HOUR_MS).toISOString().slice(0, 19)}Z`);
-  const { mutate, isPending, error } = useMutation({
+  const sending = useMutation({
     mutationFn: (data: FormData) => {
       const text = (name: string) => String(data.get(name) ?? '');
       const labels = alert.per.map((name) => [name, text(LABEL + name)]).filter(([, value]) => value !== '');
@@ -107,44 +88,44 @@ function SilenceForm({ alert, path, onClose, onMade }: SilenceFormProps) {
         ...{ until: text('until'), comment: text('comment') },
         ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
       };
-      return client.call<SilenceView>(path, ['id', 'until'], { method: 'POST', body });
+      return client.call<SilenceView>(`${apiPath(alert)}/silences`, ['id', 'until'], {
+        method: 'POST',
+        body,
+      });
     },
-    onSuccess: onMade,
+    onSuccess() {
+      onClose();
+      refresh();
+    },
   });
-  const fault = (member: string) => faultOf(error, member);
   return (
-    <Dialog title={`Silence ${alert.name}`} onClose={onClose}>
-      <Form className="stack" error={error} onSubmit={mutate}>
-        <TimeField
-          label="Until"
-          name="until"
-          help="At most 90 days ahead."
-          fault={fault('until')}
-          initial={inAnHour}
-          picks={AHEAD}
-          clear="clear"
-        />
-        <TextField label="Why" name="comment" fault={fault('comment')} />
-        {alert.per.length > 0 && (
-          <Group legend="Only instances with" help="Empty: all of them." fault={fault('labels')}>
-            {alert.per.map((name) => (
-              <TextField
-                key={name}
-                label={name}
-                name={LABEL + name}
-                suggestions={alert.instances.flatMap((one) => one.labels[name] ?? [])}
-              />
-            ))}
-          </Group>
-        )}
-        <FormActions
-          submit="Silence it"
-          submitting="Silencing…"
-          {...{ busy: isPending, error }}
-          onCancel={onClose}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={`Silence ${alert.name}`}
+      submit={['Silence it', 'Silencing…']}
+      {...{ sending, onClose }}
+    >
+      <TimeField
+        label="Until"
+        name="until"
+        help="At most 90 days ahead."
+        initial={inAnHour}
+        picks={AHEAD}
+        clear="clear"
+      />
+      <TextField label="Why" name="comment" />
+      {alert.per.length > 0 && (
+        <Group name="labels" legend="Only instances with" help="Empty: all of them.">
+          {alert.per.map((name) => (
+            <TextField
+              key={name}
+              label={name}
+              name={LABEL + name}
+              suggestions={alert.instances.flatMap((one) => one.labels[name] ?? [])}
+            />
+          ))}
+        </Group>
+      )}
+    </FormDialog>
   );
 }
 

@@ -1,57 +1,48 @@
 import { useIsFetching, useQueryClient } from '@tanstack/react-query';
 import { type ComponentProps, type CSSProperties, useEffect, useId, useMemo, useState } from 'react';
-import { useLocation, useSearch } from 'wouter';
+import { useSearch } from 'wouter';
 import type { DashboardView } from '../../../../src/management/dashboard-view.ts';
-import type { EndpointView } from '../../../../src/management/view.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { ownMember } from '../../format/own.ts';
 import { LinkCharts } from '../../ui/chart/linked-charts.tsx';
-import { Form } from '../../ui/form.tsx';
+import { Form, Options } from '../../ui/form.tsx';
 import { Reading } from '../../ui/note.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
 import { fillIn, ParameterControl } from '../endpoint/parameter-control.tsx';
 import './dashboard.css';
-import { type DashboardAddress, formatAddress, parseAddress, REFRESHES, toRange } from './address.ts';
+import { formatRange, parseAddress, REFRESH, REFRESHES, toRange, useAddressChange } from './address.ts';
 import { DashboardPanel, type PageState } from './panel.tsx';
 
 /** The controls and the panels of a dashboard, as the address says. */
 export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView }) {
-  const { rows, parameters } = dashboard;
-  const [path, navigate] = useLocation();
+  const { rows, parameters, range_seconds: seconds } = dashboard;
+  const changeAddress = useAddressChange();
   const search = useSearch();
   const cache = useQueryClient();
   const { value: endpoints } = useRead(queries.endpoints);
-  const names = useMemo(() => parameters.map(({ name }) => name), [parameters]);
-  const address = useMemo(() => parseAddress(search, names), [search, names]);
   const [nowMs, setNowMs] = useState(Date.now);
   const isReading = useIsFetching({ queryKey: ['dashboard'] }) > 0;
-  const change = (part: Partial<DashboardAddress>) => {
-    const text = formatAddress({ ...address, ...part });
+  const change: typeof changeAddress = (members) => {
     setNowMs(Date.now());
-    navigate(text === '' ? path : `${path}?${text}`, { replace: true });
+    changeAddress(members, { replace: true });
   };
-  const range = useMemo(
-    () => address.range ?? toRange(dashboard.range_seconds),
-    [address.range, dashboard.range_seconds],
-  );
-  const values = useMemo(() => fillIn(parameters, address.values), [parameters, address.values]);
-  const page: PageState = useMemo(
-    () => ({ values, range, refreshSeconds: address.refresh, nowMs }),
-    [values, range, address.refresh, nowMs],
-  );
+  const page: PageState = useMemo(() => {
+    const names = parameters.map(({ name }) => name);
+    const { values, range = toRange(seconds), refresh } = parseAddress(search, names);
+    return { values: fillIn(parameters, values), range, refreshSeconds: refresh, nowMs };
+  }, [search, parameters, seconds, nowMs]);
   return (
     <>
       <div className="dashboard-controls">
         <SharedParameters
           dashboard={dashboard}
-          endpoints={endpoints?.result ?? []}
-          values={values}
-          onChange={(name, value) => change({ values: { ...address.values, [name]: value } })}
+          values={page.values}
+          onChange={(name, value) => change({ [name]: value })}
         />
         <TimeRangeControl
-          value={range}
-          onChange={(next) => change({ range: next })}
+          value={page.range}
+          onChange={(next) => change(formatRange(next))}
           onRefresh={() => {
             setNowMs(Date.now());
             void cache.invalidateQueries({ queryKey: ['dashboard'] });
@@ -61,15 +52,11 @@ export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView
             className="input dashboard-refresh"
             aria-label="Refresh automatically"
             title="Refresh automatically"
-            value={address.refresh ?? ''}
-            onChange={({ target }) => change({ refresh: Number(target.value) || undefined })}
+            value={page.refreshSeconds ?? ''}
+            onChange={({ target }) => change({ [REFRESH]: target.value || undefined })}
           >
             <option value="">Off</option>
-            {REFRESHES.map((seconds) => (
-              <option key={seconds} value={seconds}>
-                {seconds} s
-              </option>
-            ))}
+            <Options options={REFRESHES.map((every) => [String(every), `${every} s`])} />
           </select>
         </TimeRangeControl>
         <span className="visually-hidden" role="status">
@@ -107,15 +94,15 @@ export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView
 
 interface SharedParametersProps {
   readonly dashboard: DashboardView;
-  readonly endpoints: readonly EndpointView[];
   readonly values: Readonly<Record<string, string>>;
   readonly onChange: (name: string, value: string) => void;
 }
 
 /** A control for each parameter that the panels share, as their endpoints declare it. */
-function SharedParameters({ dashboard, endpoints, values, onChange }: SharedParametersProps) {
+function SharedParameters({ dashboard, values, onChange }: SharedParametersProps) {
   const { parameters, rows } = dashboard;
   const names = new Set(rows.flatMap(({ panels }) => panels.map(({ endpoint }) => endpoint)));
+  const endpoints = useRead(queries.endpoints).value?.result ?? [];
   const declared = endpoints.filter(({ name }) => names.has(name)).flatMap((one) => one.parameters);
   const projects = useRead(queries.projects, { isWanted: parameters.some(({ name }) => name === 'project') });
   const shown = parameters.flatMap(({ name, pinned }) => {

@@ -1,5 +1,4 @@
-import { Suspense, useMemo } from 'react';
-import { Link, useLocation, useParams, useSearch } from 'wouter';
+import { Link, useParams, useSearch } from 'wouter';
 import type { DashboardView } from '../../../../src/management/dashboard-view.ts';
 import { useClient } from '../../api/client.ts';
 import { query, useRead } from '../../api/queries.ts';
@@ -7,7 +6,7 @@ import { mayUseWorkbench } from '../../api/right.ts';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { MissingPage, PageHead } from '../../ui/page-head.tsx';
-import { parseAddress, withEditor } from './address.ts';
+import { EDIT, parseAddress, useAddressChange } from './address.ts';
 import './dashboard.css';
 import { DashboardBody } from './dashboard-body.tsx';
 
@@ -18,27 +17,15 @@ export default function DashboardPage() {
   const { name = '' } = useParams();
   const { self } = useClient();
   const search = useSearch();
-  const [path, navigate] = useLocation();
+  const change = useAddressChange();
   const mayEdit = mayUseWorkbench(self);
   const isEdited = mayEdit && parseAddress(search, []).isEdited;
-  const read = useMemo(
-    () => query<DashboardView>(`/api/dashboards/${encodeURIComponent(name)}`, ['rows', 'parameters']),
-    [name],
-  );
+  const read = query<DashboardView>(`/api/dashboards/${encodeURIComponent(name)}`, ['rows', 'parameters']);
   const { value, error } = useRead(read, { isWanted: !isEdited });
-  if (isEdited)
-    return (
-      <Suspense fallback={<p className="muted">Loading…</p>}>
-        <EditDashboard key={name} />
-      </Suspense>
-    );
+  if (isEdited) return <EditDashboard key={name} />;
   if (value !== undefined)
     return (
-      <Known
-        key={value.id}
-        dashboard={value}
-        onEdit={mayEdit ? () => navigate(`${path}?${withEditor(search, true)}`) : undefined}
-      />
+      <Known key={value.id} dashboard={value} onEdit={mayEdit ? () => change({ [EDIT]: '1' }) : undefined} />
     );
   return (
     <MissingPage title={name} error={error} unknown="No such dashboard">

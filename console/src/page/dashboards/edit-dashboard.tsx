@@ -1,5 +1,5 @@
 import { useCallback, useState } from 'react';
-import { useLocation, useParams, useSearch } from 'wouter';
+import { useParams } from 'wouter';
 import type { DashboardCheck, DashboardView } from '../../../../src/management/dashboard-view.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { QuietButton } from '../../ui/button.tsx';
@@ -7,14 +7,13 @@ import { ErrorNote } from '../../ui/note.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { type FileCheck, FileText } from '../workbench/file-text.tsx';
 import '../workbench/workbench.css';
-import { withEditor } from './address.ts';
+import { EDIT, useAddressChange } from './address.ts';
 import { DashboardBody } from './dashboard-body.tsx';
 
 /** The file of a dashboard, with the page that it would be beside it. */
 export function EditDashboard() {
   const { name = '' } = useParams();
-  const search = useSearch();
-  const [path, navigate] = useLocation();
+  const change = useAddressChange();
   const { value: workbench, error } = useRead(queries.workbench);
   const [preview, setPreview] = useState<DashboardView>();
   const onCheck = useCallback((check: FileCheck) => {
@@ -31,11 +30,7 @@ export function EditDashboard() {
           name={name}
           refusal={workbench.dashboards.refusal}
           template={templateOf(name)}
-          actions={
-            <QuietButton onClick={() => navigate(`${path}?${withEditor(search, false)}`)}>
-              Close the editor
-            </QuietButton>
-          }
+          actions={<QuietButton onClick={() => change({ [EDIT]: undefined })}>Close the editor</QuietButton>}
           onCheck={onCheck}
         />
       )}

@@ -5,6 +5,7 @@ import type { PanelView } from '../../../../src/management/dashboard-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { type Answer, toAnswer } from '../../api/answer.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
+import { type Values, withQuery } from '../../format/path.ts';
 import type { TimeRange } from '../../format/range.ts';
 import { toDrawing } from '../../ui/chart/draw.ts';
 import { PlainDrawing } from '../../ui/chart/drawings.tsx';
@@ -14,9 +15,8 @@ import { toPanelChart } from '../../ui/chart/panel-chart.ts';
 import { lineLinks, queryPath } from '../endpoint/lines.ts';
 import { findPanelValues } from './values.ts';
 
-/** What all panels of a page share. */
 export interface PageState {
-  readonly values: Readonly<Record<string, string>>;
+  readonly values: Values;
   readonly range: TimeRange;
   readonly refreshSeconds: number | undefined;
   /** When the range was chosen or refreshed by hand. */
@@ -43,7 +43,7 @@ export function DashboardPanel({ panel, endpoint, heightPx, page }: PanelProps) 
         </Note>
       </Frame>
     );
-  return <EndpointPanel panel={panel} endpoint={endpoint} heightPx={heightPx} page={page} />;
+  return <EndpointPanel {...{ panel, endpoint, heightPx, page }} />;
 }
 
 function TextPanel({ panel: { title, text } }: Pick<PanelProps, 'panel'>) {
@@ -60,23 +60,20 @@ function TextPanel({ panel: { title, text } }: Pick<PanelProps, 'panel'>) {
   );
 }
 
-interface EndpointPanelProps extends PanelProps {
-  readonly endpoint: EndpointView;
-}
-
-function EndpointPanel({ panel, endpoint, heightPx, page }: EndpointPanelProps) {
+function EndpointPanel(props: PanelProps & { readonly endpoint: EndpointView }) {
+  const { panel, endpoint, heightPx, page } = props;
   const { values, missing } = useMemo(() => findPanelValues(endpoint, panel, page), [endpoint, panel, page]);
   const path = missing.length === 0 ? queryPath(endpoint.name, values) : undefined;
   const { answer, error } = useAnswer(path, page.refreshSeconds);
   const drawn = useMemo(
-    () => answer && draw({ endpoint, panel, values, answer }),
+    () => answer && draw(endpoint, panel, values, answer),
     [endpoint, panel, values, answer],
   );
   return (
     <Frame
       title={panel.title ?? drawn?.drawing.title ?? endpoint.name}
       minHeightPx={heightPx}
-      href={`/endpoints/${endpoint.name}?${new URLSearchParams(values)}`}
+      href={withQuery(`/endpoints/${endpoint.name}`, values)}
     >
       {missing.length > 0 && <Note>Choose {missing.join(' and ')} above.</Note>}
       {error !== undefined && <Failure error={error} />}
@@ -104,12 +101,7 @@ function Drawn({ drawing, rows, times, heightPx, ...lines }: ReturnType<typeof d
   );
 }
 
-interface DrawParts extends Pick<EndpointPanelProps, 'endpoint' | 'panel'> {
-  readonly values: Readonly<Record<string, string>>;
-  readonly answer: Answer;
-}
-
-function draw({ endpoint, panel, values, answer: { rows, atMs } }: DrawParts) {
+function draw(endpoint: EndpointView, panel: PanelView, values: Values, { rows, atMs }: Answer) {
   const { charts, columns, range, times } = toDrawable(endpoint, { values, rows, atMs });
   const drawing = toDrawing(toPanelChart(charts, panel), { columns, rows, range });
   return { drawing, rows, times, ...lineLinks(endpoint, values) };
@@ -120,12 +112,7 @@ function Failure({ error }: { readonly error: ApiError }) {
   return <Note tone="warn">This endpoint was removed since the page was opened.</Note>;
 }
 
-interface NoteProps {
-  readonly tone?: 'warn' | 'bad';
-  readonly children: ReactNode;
-}
-
-function Note({ tone, children }: NoteProps) {
+function Note({ tone, children }: { readonly tone?: 'warn' | 'bad'; readonly children: ReactNode }) {
   return (
     <p
       className={tone === undefined ? 'dashboard-note muted' : `dashboard-note tone-${tone}`}
@@ -139,7 +126,6 @@ function Note({ tone, children }: NoteProps) {
 interface FrameProps {
   readonly title: string;
   readonly minHeightPx: number;
-  /** The page of its endpoint. */
   readonly href?: string;
   readonly children: ReactNode;
 }

@@ -4,14 +4,7 @@ import { ownMember } from '../../format/own.ts';
 import { resolveRange, type TimeRange } from '../../format/range.ts';
 import { findBounds } from '../../ui/chart/panel-chart.ts';
 
-export interface PanelValues {
-  readonly values: Readonly<Record<string, string>>;
-  /** Required parameters without a value. */
-  readonly missing: readonly string[];
-}
-
 interface Shared {
-  /** Values of the page, by the names of parameters. */
   readonly values: Readonly<Record<string, string>>;
   readonly range: TimeRange;
   readonly nowMs: number;
@@ -20,11 +13,7 @@ interface Shared {
 type Called = Pick<EndpointView, 'parameters'>;
 
 /** The values that a panel sends: the pins of the key, its own, those of the page, and what the range sets. */
-export function findPanelValues(
-  endpoint: Called,
-  panel: Pick<PanelView, 'parameters'>,
-  shared: Shared,
-): PanelValues {
+export function findPanelValues(endpoint: Called, panel: Pick<PanelView, 'parameters'>, shared: Shared) {
   const ofRange = findRangeValues(endpoint, shared);
   const entries = endpoint.parameters.map(({ name, pinned }) => {
     const own = ownMember(panel.parameters, name);
@@ -32,11 +21,17 @@ export function findPanelValues(
     const value = pinned ?? text ?? (ownMember(shared.values, name) || ownMember(ofRange, name) || '');
     return [name, value] as const;
   });
-  const values = Object.fromEntries(entries.filter(([, value]) => value !== ''));
+  const values: Readonly<Record<string, string>> = Object.fromEntries(
+    entries.filter(([, value]) => value !== ''),
+  );
   const missing = endpoint.parameters.flatMap(({ name, required, default: fallback }) =>
     required && fallback === '' && ownMember(values, name) === undefined ? [name] : [],
   );
-  return { values, missing };
+  return {
+    values,
+    /** Required parameters without a value. */
+    missing,
+  };
 }
 
 // Requests within a step have one address, and so one entry in the cache of the service.

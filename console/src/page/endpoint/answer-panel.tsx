@@ -15,16 +15,13 @@ import { saveFile } from '../../ui/save-file.ts';
 import { Tag, type Tone } from '../../ui/tag.tsx';
 import { lineLinks, linesPath, queryPath } from './lines.ts';
 import { RunPanel } from './run-panel.tsx';
-import type { UrlState } from './url-state.ts';
+import { useUrlState } from './url-state.ts';
 
 interface AnswerPanelProps {
   readonly endpoint: EndpointView;
   readonly values: Readonly<Record<string, string>>;
   readonly run: Run<Answer>;
-  /** Required parameters without a value. */
   readonly missing: readonly string[];
-  readonly url: UrlState;
-  readonly onChange: (change: Partial<UrlState>) => void;
 }
 
 const CACHE: Readonly<Record<CacheState, readonly [string, Tone]>> = {
@@ -49,25 +46,22 @@ function factsOf({ cache, ageSeconds, rows, engineMs, ms, bytes }: Answer): read
   ];
 }
 
-/** The answer or error of the last run. */
-export function AnswerPanel({ endpoint, values, run, missing, url, onChange }: AnswerPanelProps) {
+export function AnswerPanel({ endpoint, values, run, missing }: AnswerPanelProps) {
   const isReady = missing.length === 0;
   return (
     <RunPanel
       title="Answer"
       run={run}
-      rowsOf={({ rows }) => rows}
       factsOf={factsOf}
       idle={
         <Empty title="No answer yet">
           {isReady ? 'Press Run.' : `Fill in ${missing.join(' and ')} above, and press Run.`}
         </Empty>
       }
-      failed={(error) => <ErrorNote error={error} />}
     >
       {(answer) => (
         <>
-          <Views {...{ endpoint, values, answer, url, onChange }} />
+          <Views {...{ endpoint, values, answer }} />
           <Downloads {...{ endpoint, values, answer }} />
         </>
       )}
@@ -75,27 +69,26 @@ export function AnswerPanel({ endpoint, values, run, missing, url, onChange }: A
   );
 }
 
-interface ViewsProps extends Pick<AnswerPanelProps, 'endpoint' | 'values' | 'url' | 'onChange'> {
+interface AnsweredProps extends Pick<AnswerPanelProps, 'endpoint' | 'values'> {
   readonly answer: Answer;
 }
 
-function Views({ endpoint, values, answer, url, onChange }: ViewsProps) {
+function Views({ endpoint, values, answer }: AnsweredProps) {
+  const [url, change] = useUrlState(endpoint);
   const { rows, atMs } = answer;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `values` as they were for this answer, even while the next one is computed
   const drawn = useMemo(
     () => ({ ...toDrawable(endpoint, { values, rows, atMs }), ...lineLinks(endpoint, values) }),
     [endpoint, answer],
   );
-  return <AnswerViews {...{ rows, drawn }} view={url.view} onView={(view) => onChange({ view })} />;
+  return <AnswerViews {...{ rows, drawn }} view={url.view} onView={(view) => change({ view })} />;
 }
-
-type DownloadsProps = Pick<ViewsProps, 'endpoint' | 'values' | 'answer'>;
 
 // Only programs read those, which ask for them by `format=` or `Accept`.
 const OF_PROGRAMS = ['arrow', 'parquet'];
 
 /** Saves the answer as a file in each format that people read, none if `format` is a parameter of the endpoint; leads to its lines. */
-function Downloads({ endpoint, values, answer }: DownloadsProps) {
+function Downloads({ endpoint, values, answer }: AnsweredProps) {
   const client = useClient();
   const { mutate, isPending, error } = useMutation({
     async mutationFn(format: string) {

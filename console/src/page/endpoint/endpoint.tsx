@@ -1,21 +1,28 @@
-import { useMemo, useState } from 'react';
+import { type KeyboardEvent, useEffect, useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { useClient } from '../../api/client.ts';
+import { type ApiError, useClient } from '../../api/client.ts';
 import { latestOf, queries, useRead, useRun } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
 import { formatRows, formatSeconds } from '../../format/number.ts';
 import { ownMember } from '../../format/own.ts';
+import type { Values } from '../../format/path.ts';
 import { MissingPage } from '../../ui/page-head.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { newAlertPath } from '../workbench/path.ts';
 import { AnswerPanel } from './answer-panel.tsx';
-import { Definition } from './definition.tsx';
 import './endpoint.css';
-import { toAnswer } from '../../api/answer.ts';
+import { type Row, toAnswer } from '../../api/answer.ts';
+import { quoteShell } from '../../format/shell.ts';
+import { zoneName } from '../../format/time.ts';
+import { useZone } from '../../preference.ts';
+import { Button } from '../../ui/button.tsx';
+import { Code } from '../../ui/code.tsx';
+import { Form } from '../../ui/form.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
 import { queryPath } from './lines.ts';
-import { ParameterForm } from './parameter-form.tsx';
-import { withColumnsOf, withSql } from './sandbox.ts';
+import { fillIn, ParameterFields } from './parameter-control.tsx';
 import { useUrlState } from './url-state.ts';
 
 /** One endpoint: its description, a form to call it, its answer, and snippets. */
@@ -39,15 +46,11 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
   const [fresh, setFresh] = useState(false);
   const values = useMemo(() => withPins(endpoint, url.values), [endpoint, url.values]);
   const missing = endpoint.parameters.filter(({ name, required }) => required && !ownMember(values, name));
-  const path = missing.length === 0 ? queryPath(endpoint.name, values) : undefined;
+  const isReady = missing.length === 0;
+  const path = queryPath(endpoint.name, values);
   const headers: Record<string, string> = fresh ? { 'cache-control': 'no-cache' } : {};
-  const run = useRun(
-    path === undefined
-      ? undefined
-      : {
-          key: [path, round],
-          read: async (client, signal) => toAnswer(await client.callRaw(path, { signal, headers })),
-        },
+  const run = useRun(isReady ? [path, round] : undefined, async (client, signal) =>
+    toAnswer(await client.callRaw(path, { signal, headers })),
   );
   const answer = latestOf(run);
   const answered = useMemo(() => withColumnsOf(endpoint, answer?.rows), [endpoint, answer]);
@@ -65,25 +68,18 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
           change({ values: next });
         }}
       />
-      <AnswerPanel
-        endpoint={answered}
-        values={values}
-        run={run}
-        missing={missing.map(({ name }) => name)}
-        url={url}
-        onChange={change}
-      />
+      <AnswerPanel endpoint={answered} values={values} run={run} missing={missing.map(({ name }) => name)} />
       <Definition endpoint={endpoint} values={values} />
     </>
   );
 }
 
-interface HeadProps {
+interface CalledProps {
   readonly endpoint: EndpointView;
-  readonly values: Readonly<Record<string, string>>;
+  readonly values: Values;
 }
 
-function Head({ endpoint, values }: HeadProps) {
+function Head({ endpoint, values }: CalledProps) {
   const { self } = useClient();
   const { name, description, caching_seconds: caching, warming_seconds: warming, max_rows: rows } = endpoint;
   return (
@@ -111,10 +107,150 @@ function Head({ endpoint, values }: HeadProps) {
 }
 
 /** A pinned value overrides the URL: the service rejects every other value. */
-function withPins(
-  { parameters }: EndpointView,
-  values: Readonly<Record<string, string>>,
-): Record<string, string> {
+function withPins({ parameters }: EndpointView, values: Values): Record<string, string> {
   const pins = parameters.flatMap(({ name, pinned }) => (pinned === null ? [] : [[name, pinned] as const]));
   return { ...values, ...Object.fromEntries(pins) };
+}
+
+interface ParameterFormProps extends CalledProps {
+  readonly busy: boolean;
+  readonly error: ApiError | undefined;
+  readonly onRun: (values: Record<string, string>, fresh: boolean) => void;
+}
+
+function ParameterForm({ endpoint, values, busy, error, onRun }: ParameterFormProps) {
+  const { scopes } = useClient().self;
+  const zone = useZone();
+  const [draft, setDraft] = useState(() => fillIn(endpoint.parameters, values));
+  const [fresh, setFresh] = useState(false);
+  useEffect(() => setDraft(fillIn(endpoint.parameters, values)), [endpoint, values]);
+  const hasProject = endpoint.parameters.some(({ name }) => name === 'project');
+  const projects = useRead(queries.projects, { isWanted: hasProject && scopes.includes('query') });
+
+  const run = () => onRun(draft, fresh);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const isRun = event.key === 'Enter' && (event.ctrlKey || event.metaKey);
+    if (isRun && !event.defaultPrevented) run(); // an editor in the form has run it
+  };
+  return (
+    <Form className="parameters" onSubmit={run} onKeyDown={onKeyDown} aria-label="Parameters">
+      <ParameterFields
+        parameters={endpoint.parameters}
+        values={draft}
+        error={error}
+        projects={projects.value?.result}
+        helpOf={({ control, description }) =>
+          control === 'time' ? `In ${zoneName(zone)}. ${description}` : description
+        }
+        onRun={endpoint.query_sandboxing ? run : undefined}
+        onChange={(name, value) => setDraft((before) => ({ ...before, [name]: value }))}
+      />
+      <div className="parameter-actions">
+        <Button type="submit" look="primary" disabled={busy}>
+          {busy ? 'Running…' : 'Run'}
+        </Button>
+        {endpoint.caching_seconds !== null && (
+          <label className="field-check">
+            <input type="checkbox" checked={fresh} onChange={(event) => setFresh(event.target.checked)} />
+            Bypass the cache
+          </label>
+        )}
+      </div>
+    </Form>
+  );
+}
+
+/** The parameter in which callers of a sandboxed endpoint send a SELECT; no such endpoint declares one of this name. */
+const SQL: EndpointView['parameters'][number] = {
+  name: 'sql',
+  type: 'string',
+  required: false,
+  description: 'Your SELECT over the views of the stored query; empty: the stored SELECT.',
+  default: '',
+  control: 'text',
+  values: [],
+  otherwise: null,
+  pinned: null,
+  search: null,
+};
+
+/** The endpoint with `sql` among its parameters if it is sandboxed (docs/sandboxing.md). */
+function withSql(endpoint: EndpointView): EndpointView {
+  return endpoint.query_sandboxing ? { ...endpoint, parameters: [...endpoint.parameters, SQL] } : endpoint;
+}
+
+/** The endpoint with the columns of these rows: those of a caller's SELECT are declared nowhere. */
+function withColumnsOf(endpoint: EndpointView, rows: readonly Row[] = []): EndpointView {
+  const names = Object.keys(rows[0] ?? {});
+  const isStored =
+    names.length === endpoint.columns.length && endpoint.columns.every(({ name }) => names.includes(name));
+  if (!endpoint.query_sandboxing || isStored || names.length === 0) return endpoint;
+  return {
+    ...endpoint,
+    columns: names.map((name) => ({ name, type: typeOf(rows, name), description: '', search: null })),
+    charts: [], // they name columns of the stored query
+  };
+}
+
+function typeOf(rows: readonly Row[], name: string): EndpointView['columns'][number]['type'] {
+  const values = rows.map((row) => ownMember(row, name)).filter((value) => value !== null);
+  if (values.length === 0) return 'string';
+  if (values.every((value) => typeof value === 'bigint' || Number.isInteger(value))) return 'integer';
+  if (values.every((value) => typeof value === 'number' || typeof value === 'bigint')) return 'number';
+  if (values.every((value) => typeof value === 'boolean')) return 'boolean';
+  return values.every((value) => typeof value === 'string') ? 'string' : 'json';
+}
+
+const PARTS = { calls: 'Call it from your code', columns: 'Columns', sql: 'SQL' } as const;
+
+function Definition({ endpoint, values }: CalledProps) {
+  const [selected, setSelected] = useState<keyof typeof PARTS>('calls');
+  return (
+    <Panel title="Definition">
+      <Tabs label="Parts" options={PARTS} selected={selected} onSelect={setSelected}>
+        {selected === 'calls' && <Call endpoint={endpoint} values={values} />}
+        {selected === 'columns' && <Columns columns={endpoint.columns} />}
+        {selected === 'sql' && <Sql sql={endpoint.sql} />}
+      </Tabs>
+    </Panel>
+  );
+}
+
+function Sql({ sql }: Pick<EndpointView, 'sql'>) {
+  if (sql === null) return <p className="muted">The SQL needs the scope manage.</p>;
+  return <Code text={sql.trimEnd()} language="sql" label="The stored query" />;
+}
+
+function Columns({ columns }: Pick<EndpointView, 'columns'>) {
+  return (
+    <dl className="endpoint-columns">
+      {columns.map(({ name, type, description }) => (
+        <div key={name}>
+          <dt>
+            <code>{name}</code> <span className="small muted">{type}</span>
+          </dt>
+          <dd className="muted">{description}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A call of the endpoint. It never contains the key: people share it. */
+function Call({ endpoint: { name }, values }: CalledProps) {
+  const url = location.origin + queryPath(name, values);
+  return (
+    <>
+      <Code
+        text={`curl -s -H "X-API-KEY: $TAILRACE_KEY" \\\n  ${quoteShell(url)}`}
+        language="bash"
+        label="The call with curl"
+      />
+      <p className="small muted">
+        It reads your key from <code>TAILRACE_KEY</code>. Generate a client in your language from{' '}
+        <a href="/openapi.json">openapi.json</a>; <Link href="/docs">the reference</Link> describes what it
+        returns.
+      </p>
+    </>
+  );
 }

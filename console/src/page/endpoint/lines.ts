@@ -1,5 +1,6 @@
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { ownMember } from '../../format/own.ts';
+import { type Values, withQuery } from '../../format/path.ts';
 import { formatTerm, joinSearches } from '../../format/search-text.ts';
 import { type Span, toIso } from '../../format/time-axis.ts';
 import type { LineLinks } from '../../ui/chart/linked-charts.tsx';
@@ -15,15 +16,15 @@ type Called = Pick<EndpointView, 'sources' | 'parameters'>;
  */
 export function linesPath(
   { sources, parameters }: Called,
-  values: Readonly<Record<string, string>>,
+  values: Values,
   { span, search = '' }: { readonly span: Span | undefined; readonly search?: string | undefined },
 ): string | undefined {
   if (whyNoLines({ sources, parameters }, values) !== undefined) return undefined;
   const terms = parameters.flatMap(({ name, type, search: field, pinned, default: fallback }) => {
     const value = pinned ?? (ownMember(values, name) || fallback);
-    return field === null || value === ''
-      ? []
-      : [toTerm(field, type === 'list' ? value.split(',') : [value])];
+    if (field === null || value === '') return [];
+    const all = type === 'list' ? value.split(',') : [value];
+    return all.map((one) => formatTerm(field, one.trim())).join(' or ');
   });
   return explorePath({
     q: joinSearches([...terms, search]),
@@ -33,12 +34,8 @@ export function linesPath(
   });
 }
 
-function toTerm(field: string, values: readonly string[]): string {
-  return values.map((value) => formatTerm(field, value.trim())).join(' or ');
-}
-
 /** Where the lines behind an answer are, for its charts. */
-export function lineLinks(endpoint: Called, values: Readonly<Record<string, string>>): LineLinks {
+export function lineLinks(endpoint: Called, values: Values): LineLinks {
   return {
     linesOf: (span, search) => linesPath(endpoint, values, { span, search }),
     noLines: whyNoLines(endpoint, values),
@@ -46,21 +43,17 @@ export function lineLinks(endpoint: Called, values: Readonly<Record<string, stri
 }
 
 /** Why the lines of an answer cannot be searched for, if so. */
-function whyNoLines(
-  { sources, parameters }: Called,
-  values: Readonly<Record<string, string>>,
-): string | undefined {
+function whyNoLines({ sources, parameters }: Called, values: Values): string | undefined {
   if (sources.length === 0) return 'This key may not search its lines.';
   const { type, pinned } = parameters.find(({ name }) => name === 'project') ?? {};
   const isPattern = type === 'regex' && pinned === null && !/^[\w-]+$/.test(findProject(parameters, values));
   return isPattern ? 'Lines are searched in one project: name it instead of a pattern.' : undefined;
 }
 
-function findProject(parameters: Called['parameters'], values: Readonly<Record<string, string>>): string {
+function findProject(parameters: Called['parameters'], values: Values): string {
   return parameters.find(({ name }) => name === 'project')?.pinned ?? values['project'] ?? '';
 }
 
-/** The path of an endpoint with its parameters. */
-export function queryPath(name: string, values: Readonly<Record<string, string>>): string {
-  return `/api/endpoints/query/${encodeURIComponent(name)}?${new URLSearchParams(values)}`;
+export function queryPath(name: string, values: Values): string {
+  return withQuery(`/api/endpoints/query/${encodeURIComponent(name)}`, values);
 }

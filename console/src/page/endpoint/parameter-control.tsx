@@ -2,6 +2,7 @@ import { useId } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import type { ApiError } from '../../api/client.ts';
 import { ownMember } from '../../format/own.ts';
+import type { Values } from '../../format/path.ts';
 import { Editor } from '../../ui/editor/editor.tsx';
 import { describedBy, Field, Options, Suggestions } from '../../ui/form.tsx';
 import { Tag } from '../../ui/tag.tsx';
@@ -17,15 +18,8 @@ interface ParameterControlProps {
   readonly onRun?: (() => void) | undefined;
 }
 
-/** The control of a parameter, as the service names it. */
-export function ParameterControl({
-  id,
-  parameter,
-  value,
-  suggestions,
-  onChange,
-  onRun,
-}: ParameterControlProps) {
+export function ParameterControl(props: ParameterControlProps) {
+  const { id, parameter, value, suggestions, onChange, onRun } = props;
   const { control, required, values, pinned, default: fallback } = parameter;
   const list = useId();
   const shared = { id, 'aria-describedby': describedBy(id), className: 'input', disabled: pinned !== null };
@@ -73,10 +67,8 @@ const AGO = [
 
 interface ParameterFieldsProps {
   readonly parameters: EndpointView['parameters'];
-  readonly values: Readonly<Record<string, string>>;
-  /** The error of the last run, which may name parameters. */
+  readonly values: Values;
   readonly error: ApiError | undefined;
-  /** Values that a parameter `project` suggests. */
   readonly projects: readonly string[] | undefined;
   readonly helpOf?: (parameter: EndpointView['parameters'][number]) => string;
   /** Runs a caller's SELECT; undefined if the endpoint takes none. */
@@ -84,7 +76,6 @@ interface ParameterFieldsProps {
   readonly onChange: (name: string, value: string) => void;
 }
 
-/** A labelled control per declared parameter. */
 export function ParameterFields(props: ParameterFieldsProps) {
   const { parameters, values, error, projects = [], helpOf, onRun, onChange } = props;
   const id = useId();
@@ -122,10 +113,7 @@ type Fillable = Pick<Parameter, 'name' | 'pinned' | 'default'> &
   Partial<Pick<Parameter, 'required' | 'values'>>;
 
 /** The values of a form: the pins of the key, those given, and defaults. A required choice has no empty one. */
-export function fillIn(
-  parameters: readonly Fillable[],
-  values: Readonly<Record<string, string>>,
-): Record<string, string> {
+export function fillIn(parameters: readonly Fillable[], values: Values): Record<string, string> {
   return Object.fromEntries(
     parameters.map(({ name, pinned, default: fallback, required = false, values: [first = ''] = [] }) => [
       name,

@@ -3,24 +3,28 @@ import type { Row } from '../../api/answer.ts';
 import type { ApiError } from '../../api/client.ts';
 import { latestOf, type Run } from '../../api/queries.ts';
 import { formatRows } from '../../format/number.ts';
+import { ErrorNote } from '../../ui/note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 
-interface RunPanelProps<T> {
+interface WithRows {
+  readonly rows: readonly Row[];
+}
+
+interface RunPanelProps<T extends WithRows> {
   readonly title: string;
   readonly run: Run<T>;
-  readonly rowsOf: (value: T) => readonly Row[];
   /** Facts about an answer; `false` leaves one out. */
   readonly factsOf: (value: T) => readonly ReactNode[];
-  /** Shown beside the facts. */
   readonly actions?: ReactNode;
   readonly idle: ReactNode;
-  readonly failed: (error: ApiError) => ReactNode;
+  /** If not the error. */
+  readonly failed?: (error: ApiError) => ReactNode;
   readonly children: (value: T) => ReactNode;
 }
 
 /** What a run of a query returned. The answer before stays, faded, while the next one is computed. */
-export function RunPanel<T>(props: RunPanelProps<T>) {
-  const { title, run, rowsOf, factsOf, actions, idle, failed, children } = props;
+export function RunPanel<T extends WithRows>(props: RunPanelProps<T>) {
+  const { title, run, factsOf, actions, idle, failed, children } = props;
   const value = latestOf(run);
   const isRunning = run.state === 'running';
   const facts = run.state === 'done' && (
@@ -37,9 +41,9 @@ export function RunPanel<T>(props: RunPanelProps<T>) {
   return (
     <Panel title={title} actions={facts}>
       <div role="status" className="visually-hidden">
-        {isRunning ? 'Running' : run.state === 'done' ? formatRows(rowsOf(run.value).length) : ''}
+        {isRunning ? 'Running' : run.state === 'done' ? formatRows(run.value.rows.length) : ''}
       </div>
-      {run.state === 'failed' && failed(run.error)}
+      {run.state === 'failed' && (failed?.(run.error) || <ErrorNote error={run.error} />)}
       {run.state === 'idle' && idle}
       {run.state === 'stopped' && <p className="muted">Stopped.</p>}
       {isRunning && value === undefined && <p className="muted">Running…</p>}

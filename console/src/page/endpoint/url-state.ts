@@ -1,21 +1,16 @@
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import type { View } from '../../ui/chart/drawings.tsx';
 
-/** The part of a view that is in its URL, so that a shared URL shows the same. */
-export interface UrlState {
-  /** Values of the declared parameters; empty ones are left out. */
-  readonly values: Readonly<Record<string, string>>;
-  /** Undefined: the first tab of the answer. */
-  readonly view: View | undefined;
-}
+export type UrlState = ReturnType<typeof parseUrl>;
 
 // Names of parameters have no dots, so it cannot collide.
 const VIEW = 'ui.view';
 const VIEWS: readonly string[] = ['chart', 'table', 'json'] satisfies View[];
 
-export function parseUrl(search: string, { parameters }: Pick<EndpointView, 'parameters'>): UrlState {
+/** The part of a view that is in its URL, so that a shared URL shows the same. */
+export function parseUrl(search: string, { parameters }: Pick<EndpointView, 'parameters'>) {
   const query = new URLSearchParams(search);
   const values = parameters.flatMap(({ name }) => {
     const value = query.get(name) ?? '';
@@ -23,7 +18,9 @@ export function parseUrl(search: string, { parameters }: Pick<EndpointView, 'par
   });
   const view = query.get(VIEW) ?? '';
   return {
+    /** Values of the declared parameters; empty ones are left out. */
     values: Object.fromEntries(values),
+    /** Undefined: the first tab of the answer. */
     view: VIEWS.includes(view) ? (view as View) : undefined,
   };
 }
@@ -35,18 +32,13 @@ export function formatUrl({ values, view }: UrlState): string {
 }
 
 /** The state in the URL and a setter. New values add a history entry, so the back button undoes them. */
-export function useUrlState(
-  endpoint: Pick<EndpointView, 'parameters'>,
-): [UrlState, (change: Partial<UrlState>) => void] {
+export function useUrlState(endpoint: Pick<EndpointView, 'parameters'>) {
   const search = useSearch();
   const [path, navigate] = useLocation();
   const state = useMemo(() => parseUrl(search, endpoint), [search, endpoint]);
-  const change = useCallback(
-    (part: Partial<UrlState>) => {
-      const text = formatUrl({ ...state, ...part });
-      navigate(text === '' ? path : `${path}?${text}`, { replace: part.values === undefined });
-    },
-    [state, path, navigate],
-  );
-  return [state, change];
+  const change = (part: Partial<UrlState>) => {
+    const text = formatUrl({ ...state, ...part });
+    navigate(text === '' ? path : `${path}?${text}`, { replace: part.values === undefined });
+  };
+  return [state, change] as const;
 }

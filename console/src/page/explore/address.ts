@@ -2,25 +2,16 @@ import { type LastRange, parseLast } from '../../format/range.ts';
 import { formatIso } from '../../format/time.ts';
 import { formatMeasure, parseMeasure, TOPS } from './histogram/measure.ts';
 
-export const VIEWS = [
-  { id: 'lines', label: 'Lines' },
-  { id: 'patterns', label: 'Patterns' },
-  { id: 'compare', label: 'Compare' },
-  { id: 'timeline', label: 'Timeline' },
-] as const;
+/** The first is the default. */
+export const VIEWS = {
+  lines: 'Lines',
+  patterns: 'Patterns',
+  compare: 'Compare',
+  timeline: 'Timeline',
+} as const;
 
-/** A range that is marked in the chart. */
-interface MarkedRange {
-  /** ISO 8601. */
-  readonly from: string;
-  readonly until: string;
-  /** ms since the epoch. */
-  readonly fromMs: number;
-  readonly untilMs: number;
-}
-
-/** Reads a marked range of an address; undefined if the text is not one. */
-export function parseMark(text: string): MarkedRange | undefined {
+/** Reads a range that is marked in the chart, as ISO 8601 and ms since the epoch; undefined if the text is not one. */
+export function parseMark(text: string) {
   const [from = '', until = ''] = text.split('/');
   const [fromMs, untilMs] = [Date.parse(from), Date.parse(until)];
   return fromMs < untilMs
@@ -60,22 +51,19 @@ const PARTS = {
   /** ISO 8601; both or none. */
   from: INSTANT,
   until: INSTANT,
-  /** Field of the histogram's series. */
   by: text('level'),
   /** What the chart shows of the events (histogram/measure.ts); empty: how many there are. */
   measure: part('', (value) => [formatMeasure(parseMeasure(value))].find((read) => read === value)),
   /** How many series the chart has; undefined: the default. */
   top: part<number | undefined>(undefined, (value) => TOPS.find((count) => String(count) === value)),
-  /** Fields shown beside the message. */
   columns: list(),
   live: part(
     false,
     (value) => value === '1' || undefined,
     (value) => (value ? '1' : ''),
   ),
-  /** Which line is at the top. */
   order: oneOf(['newest', 'oldest']),
-  view: oneOf(VIEWS.map(({ id }) => id)),
+  view: oneOf(Object.keys(VIEWS) as (keyof typeof VIEWS)[]),
   /** How the events are divided for a comparison (analysis/compare-sets.ts). */
   compare: oneOf(['', 'range', 'errors', 'search']),
   /** A range within the range to compare with the rest: `<from>/<until>`, ISO 8601. */

@@ -56,7 +56,6 @@ export function findPlace(text: string, caret: number): Place | undefined {
   };
 }
 
-/** Whether a bare text or one that begins with a quote is complete. */
 function isClosed(text: string): boolean {
   return !text.startsWith('"') || /^"(?:[^"\\]|\\[\s\S])*"$/.test(text);
 }

@@ -9,16 +9,15 @@ import { Suggestions } from '../../ui/form.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
-import { fromSearchPath, searchAlertPath } from '../workbench/path.ts';
+import { onSearchPath } from '../workbench/path.ts';
 import { type ExploreAddress, explorePath } from './address.ts';
 import { Download } from './download.tsx';
 import { useExploring } from './exploring.ts';
-import { goToLines } from './lines/use-list.ts';
+import { goToLines } from './lines/line-list.tsx';
 import { QueryField } from './query-field.tsx';
 import { SavedSearches } from './saved-searches.tsx';
 import { faultOf, rangeOf, type Search, searchParameters, toAsked, toFixed } from './search/search.ts';
 import { ceilTo, floorTo } from './search/slice.ts';
-import { SourceChoice } from './source-choice.tsx';
 
 /** The scope of the search: range, sources, project and text. */
 export function ExploreHead({ onHelp }: { readonly onHelp: () => void }) {
@@ -168,7 +167,7 @@ function SaveAsEndpoint() {
 /** The parts of the page that one SELECT can return, each with the path of its draft. */
 function listParts(address: ExploreAddress, search: Search) {
   const { by, measure } = address;
-  const toPath = (part: Part) => fromSearchPath(toParameters(address, search, part));
+  const toPath = (part: Part) => onSearchPath('/workbench', toParameters(address, search, part));
   return [
     { label: 'The chart', help: `${measure || 'count'} by ${by} over time`, path: toPath('histogram') },
     { label: 'The lines', help: 'the newest events', path: toPath('rows') },
@@ -186,7 +185,7 @@ function AlertOnThis() {
       ? toParameters({ ...address, by: 'source' }, search, 'values')
       : toParameters(address, search, 'histogram');
   return (
-    <Link className="button is-quiet" href={searchAlertPath(parameters)}>
+    <Link className="button is-quiet" href={onSearchPath('/workbench/alert', parameters)}>
       Alert on this
     </Link>
   );
@@ -206,4 +205,57 @@ function toParameters({ by, measure, top }: ExploreAddress, search: Search, part
     values: { part, field: by },
   };
   return searchParameters(search, { fromMs, untilMs }, more[part]);
+}
+
+function SourceChoice() {
+  const { address, change, sources } = useExploring();
+  const chosen = address.source;
+  const names = sources.map(({ name }) => name);
+  // A search that names no source leaves out those of Tailrace itself.
+  const usual = sources.filter(({ internal }) => !internal).map(({ name }) => name);
+  // A shared address may name sources that this key may not search: they can be unticked.
+  const unknown = chosen.filter((name) => !names.includes(name));
+  const isTicked = (name: string) => (chosen.length === 0 ? usual : chosen).includes(name);
+  const areUsual = (next: readonly string[]) =>
+    next.length === usual.length && next.every((name) => usual.includes(name));
+  const set = (next: readonly string[]) => change({ source: areUsual(next) ? [] : next });
+  const toggle = (name: string) => {
+    const ticked = [...names.filter(isTicked), ...unknown];
+    set(ticked.includes(name) ? ticked.filter((one) => one !== name) : [...ticked, name]);
+  };
+  return (
+    <Popover title="Sources" isChoice label={<span className="explore-chosen">{describe(chosen)}</span>}>
+      {() => (
+        <fieldset className="explore-sources" aria-label="Sources to search">
+          <QuietButton aria-pressed={chosen.length === 0} onClick={() => change({ source: [] })}>
+            All sources
+          </QuietButton>
+          {[...sources, ...unknown.map((name) => ({ name, description: 'unknown to this key' }))].map(
+            ({ name, description }) => (
+              <div key={name} className="explore-source">
+                <label className="field-check" title={description}>
+                  <input
+                    type="checkbox"
+                    checked={isTicked(name)}
+                    disabled={chosen.length === 1 && chosen[0] === name}
+                    onChange={() => toggle(name)}
+                  />
+                  {name}
+                </label>
+                <QuietButton aria-label={`Only ${name}`} onClick={() => change({ source: [name] })}>
+                  only
+                </QuietButton>
+              </div>
+            ),
+          )}
+        </fieldset>
+      )}
+    </Popover>
+  );
+}
+
+function describe(chosen: readonly string[]): string {
+  const [first] = chosen;
+  if (first === undefined) return 'All sources';
+  return chosen.length === 1 ? first : `${chosen.length} sources`;
 }

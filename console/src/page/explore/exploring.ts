@@ -24,7 +24,7 @@ export function useExploring(): Exploring {
 
 /** Reads the lines and counts of the page's address. */
 export function useAddressedSearch() {
-  const [{ address, unread }, change] = useAddress();
+  const { address, unread, change } = useAddress();
   const { by, top, measure, live, at, columns } = address;
   const [round, setRound] = useState(0);
   const search = useSearchOf(address, round);
@@ -48,23 +48,14 @@ export function useAddressedSearch() {
 }
 
 /** The members that make another search: it adds a history entry, so the back button returns to the previous one. */
-const SEARCHED: readonly (keyof ExploreAddress)[] = [
-  'q',
-  'source',
-  'project',
-  'range',
-  'from',
-  'until',
-  'at',
-];
+const SEARCHED: (keyof ExploreAddress)[] = ['q', 'source', 'project', 'range', 'from', 'until', 'at'];
 
 /** The address of the page, and a function that changes it. A line to mark belongs to one search: another one has none. */
 function useAddress() {
   const search = useSearch();
   const [, navigate] = useLocation();
   const pinned = useClient().self.pins['project'];
-  const read = useMemo(() => readAddress(search), [search]);
-  const { address } = read;
+  const { address, unread } = useMemo(() => readAddress(search), [search]);
   const change = useCallback(
     (part: Partial<ExploreAddress>) => {
       const isOther = SEARCHED.some((name) => name in part);
@@ -72,11 +63,8 @@ function useAddress() {
     },
     [address, navigate],
   );
-  const shown = useMemo(
-    () => ({ ...read, address: { ...address, project: pinned ?? address.project } }),
-    [read, address, pinned],
-  );
-  return [shown, change] as const;
+  const shown = useMemo(() => ({ ...address, project: pinned ?? address.project }), [address, pinned]);
+  return { address: shown, unread, change };
 }
 
 const LIVE_COUNT_MS = 10_000;

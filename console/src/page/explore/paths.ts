@@ -15,14 +15,16 @@ export function pathAround(address: ExploreAddress, line: Line): string {
   });
 }
 
-/** Half of the time in which the events of a trace are looked for. */
 const TRACE_MS = 15 * 60_000;
 
 /** The path that shows the events with the same trace as a line, from every source, in the order of time. */
 export function pathOfTrace(address: ExploreAddress, line: Line, field: string): string | undefined {
   const value = valueAt(line, field);
-  if (!isTraceField(field) || typeof value !== 'string' || value === '') return undefined;
-  const shown = { q: formatTrace(field, value), project: address.project, view: 'timeline' as const };
+  const isTrace = NAMES.some((name) => field === name || field.endsWith(`.${name}`));
+  if (!isTrace || typeof value !== 'string' || value === '') return undefined;
+  // Whichever name their source gives it.
+  const terms = [...new Set([toPath(field), ...NAMES])].map((name) => formatTerm(name, value));
+  const shown = { q: `(${terms.join(' or ')})`, project: address.project, view: 'timeline' as const };
   return explorePath({ ...shown, ...around(line, TRACE_MS) });
 }
 
@@ -33,17 +35,6 @@ function around({ micros }: Line, halfMs: number) {
 
 /** Names under which senders write the id of a trace. */
 const NAMES = ['trace_id', 'traceId', 'trace.id', 'traceID'];
-
-/** Whether a field has the id of a trace. */
-function isTraceField(field: string): boolean {
-  return NAMES.some((name) => field === name || field.endsWith(`.${name}`));
-}
-
-/** The search for the events of a trace, whichever name their source gives it. */
-function formatTrace(field: string, id: string): string {
-  const fields = [...new Set([toPath(field), ...NAMES])];
-  return `(${fields.map((name) => formatTerm(name, id)).join(' or ')})`;
-}
 
 /** A search may name a path of the metadata with `metadata.` before it, or without. */
 function toPath(field: string): string {

@@ -1,8 +1,13 @@
-import { useEffect, useId, useRef } from 'react';
+import { type KeyboardEvent, type RefObject, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { Popover } from '../../ui/overlay/popover.tsx';
-import { goToLines } from './lines/use-list.ts';
+import { goToLines } from './lines/line-list.tsx';
 import './query-field.css';
-import { optionId, SuggestionList, useCompletion } from './use-completion.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { pause } from '../../api/follow.ts';
+import { showText } from '../../format/log-text.ts';
+import { findPlace, type Place, type Suggestion, suggest, textToInsert } from './completion.ts';
+import { useExploring } from './exploring.ts';
+import { type FieldValue, UNIQUE } from './fields.ts';
 
 interface QueryFieldProps {
   readonly value: string;
@@ -42,7 +47,7 @@ export function QueryField({ value, onChange, onRun, fault }: QueryFieldProps) {
             aria-autocomplete="list"
             aria-expanded={isExpanded}
             aria-controls={isExpanded ? `${id}-list` : undefined}
-            aria-activedescendant={active === -1 ? undefined : optionId(`${id}-list`, active)}
+            aria-activedescendant={active === -1 ? undefined : `${id}-list-${active}`}
             aria-invalid={hasFault}
             aria-describedby={`${id}-fault`}
             placeholder="Search messages and fields: timeout level:>=error"
@@ -67,15 +72,7 @@ export function QueryField({ value, onChange, onRun, fault }: QueryFieldProps) {
               }
             }}
           />
-          {(isExpanded || note !== undefined) && (
-            <SuggestionList
-              id={`${id}-list`}
-              suggestions={suggestions}
-              active={active}
-              note={note}
-              onAccept={completion.accept}
-            />
-          )}
+          {(isExpanded || note !== undefined) && <SuggestionList id={`${id}-list`} completion={completion} />}
         </div>
         <QueryHelp />
       </div>
@@ -102,7 +99,6 @@ const ROWS = [
   ['a b   a or b   (a or b) c', 'both, or one of them; and binds closer than or'],
 ] as const;
 
-/** The language of searches, as docs/search.md has it. */
 function QueryHelp() {
   return (
     <Popover title="Search syntax" label="Syntax">
@@ -136,3 +132,159 @@ function QueryHelp() {
     </Popover>
   );
 }
+
+// Longer texts are pasted rather than typed, and the service rejects them by default.
+const COMPLETED_CHARS_MAX = 8_192;
+
+/** `typed`: the list has what continues the text before the caret; `asked`: everything that may stand there. */
+type Mode = 'closed' | 'typed' | 'asked';
+
+type Completion = ReturnType<typeof useCompletion>;
+
+/** The list of suggestions of a text field and its keys. */
+function useCompletion(input: RefObject<HTMLInputElement | null>, text: string) {
+  const { fields } = useExploring();
+  const [caret, setCaret] = useState(0);
+  const [mode, setMode] = useState<Mode>('closed');
+  // By text: values that arrive later shift its index.
+  const [activeInsert, setActiveInsert] = useState<string>();
+  const place = useMemo(
+    () => (mode === 'closed' || text.length > COMPLETED_CHARS_MAX ? undefined : findPlace(text, caret)),
+    [mode, text, caret],
+  );
+  const { values, note } = useFieldValues(place?.field);
+  const suggestions = useMemo(
+    () => (place === undefined ? [] : suggest({ text, place, fields, values, isAsked: mode === 'asked' })),
+    [text, place, fields, values, mode],
+  );
+  const active = suggestions.findIndex(({ insert }) => insert === activeInsert);
+  const show = (next: Mode): boolean => {
+    setMode(next);
+    setActiveInsert(undefined);
+    setCaret(input.current?.selectionStart ?? 0);
+    return true;
+  };
+  const accept = (suggestion: Suggestion | undefined): boolean => {
+    if (input.current === null || place === undefined || suggestion === undefined) return false;
+    insertInto(input.current, place, suggestion);
+    show(suggestion.insert.endsWith(' ') ? 'closed' : 'typed');
+    return true;
+  };
+  const choose = (step: number): boolean => {
+    // One more than there are suggestions: the circle has a stop without a choice.
+    const stops = suggestions.length + 1;
+    setActiveInsert(suggestions[((active + 1 + step + stops) % stops) - 1]?.insert);
+    return true;
+  };
+  const isOpen = suggestions.length > 0;
+  const onKeyDown = ({ key, ctrlKey, shiftKey }: KeyboardEvent): boolean => {
+    switch (key) {
+      case 'ArrowDown':
+        return isOpen ? choose(1) : show('asked');
+      case 'ArrowUp':
+        return isOpen && choose(-1);
+      case ' ':
+        return ctrlKey && show('asked');
+      case 'Enter':
+        return accept(suggestions[active]);
+      case 'Tab':
+        return !shiftKey && accept(suggestions[active] ?? (place?.typed === '' ? undefined : suggestions[0]));
+      case 'Escape':
+        return (isOpen || note !== undefined) && show('closed');
+      default:
+        return false;
+    }
+  };
+  return {
+    suggestions,
+    active,
+    note,
+    show,
+    accept,
+    move: () => setCaret(input.current?.selectionStart ?? 0),
+    /** @returns whether the key is used up */
+    onKeyDown,
+  };
+}
+
+/** Inserts a text as if it were typed: the field's own event reports it, the caret is behind it, and undo takes it back. */
+function insertInto(input: HTMLInputElement, { from, until }: Place, suggestion: Suggestion): void {
+  input.setSelectionRange(from, until);
+  // The one way that keeps the field's history: after `setRangeText` undo would mix old and new text.
+  document.execCommand('insertText', false, textToInsert(suggestion, input.value.slice(until)));
+}
+
+/** The options of a combobox, which keeps the focus. */
+function SuggestionList({ id, completion }: { readonly id: string; readonly completion: Completion }) {
+  const { suggestions, active, note, accept } = completion;
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.children[active]?.scrollIntoView({ block: 'nearest' });
+  }, [active]);
+  return (
+    <div className="suggestions">
+      {suggestions.length > 0 && (
+        <div
+          ref={list}
+          id={id}
+          role="listbox"
+          aria-label="Suggestions"
+          tabIndex={-1}
+          onMouseDown={(event) => event.preventDefault()} // the field keeps the focus, even while the list is scrolled
+        >
+          {suggestions.map((suggestion, i) => (
+            <div
+              key={`${suggestion.kind} ${suggestion.insert}`}
+              id={`${id}-${i}`}
+              role="option"
+              tabIndex={-1}
+              aria-selected={i === active}
+              className="suggestion"
+              onMouseDown={() => accept(suggestion)}
+            >
+              <span className={`suggestion-label is-${suggestion.kind}`}>{showText(suggestion.label)}</span>
+              <span className="suggestion-detail">{suggestion.detail}</span>
+            </div>
+          ))}
+        </div>
+      )}
+      {note === undefined ? (
+        <p className="suggestions-foot suggestions-keys">
+          <kbd>↑</kbd> <kbd>↓</kbd> choose · <kbd>Tab</kbd> complete · <kbd>Enter</kbd> run · <kbd>Esc</kbd>{' '}
+          close
+        </p>
+      ) : (
+        <p className="suggestions-foot">{note}</p>
+      )}
+    </div>
+  );
+}
+
+const NONE: readonly FieldValue[] = [];
+// While a name is typed each letter may end a field.
+const DELAY_MS = 150;
+
+/** The most frequent values of a field, read once it is wanted for a moment; the read ends when another one is. */
+function useFieldValues(wanted: string | undefined) {
+  const { valuesOf } = useExploring();
+  const isWanted = wanted !== undefined && !UNIQUE.includes(wanted);
+  // Of all events in the range: the search that ran may be the one that is being changed.
+  const { queryKey, queryFn } = valuesOf(wanted ?? '', '');
+  const { data = NONE, status } = useQuery({
+    queryKey,
+    queryFn: async (context) => {
+      await pause(DELAY_MS, context.signal);
+      return queryFn(context);
+    },
+    enabled: isWanted,
+    // A list that is open does not change; another range or field is another query.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return isWanted ? { values: data, note: NOTES[status] } : { values: NONE, note: undefined };
+}
+
+const NOTES = {
+  success: undefined,
+  pending: 'Reading values…',
+  error: 'Values could not be read.',
+};

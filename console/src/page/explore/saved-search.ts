@@ -1,4 +1,3 @@
-/** A search that this browser keeps. */
 export interface SavedSearch {
   /** Unique. */
   readonly name: string;
@@ -9,7 +8,6 @@ export interface SavedSearch {
 const NAME = 'tailrace.searches';
 const BY_NAME = new Intl.Collator('en', { numeric: true });
 
-/** Reads the searches of this browser, by name. */
 export function readSearches(): readonly SavedSearch[] {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(NAME) ?? '[]');

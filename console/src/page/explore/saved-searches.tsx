@@ -2,7 +2,7 @@ import { useRef, useState } from 'react';
 import { useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
-import { Button, CopyButton } from '../../ui/button.tsx';
+import { Button, CopyButton, QuietButton } from '../../ui/button.tsx';
 import { Form } from '../../ui/form.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
@@ -125,14 +125,13 @@ interface SaveForTeamProps {
   /** As it is typed; empty: none yet. */
   readonly name: string;
   readonly address: string;
-  /** @param file its name */
   readonly onSaved: (file: string) => void;
 }
 
 /** Writes the present search into a file of the service. */
 function SaveForTeam({ name, address, onSaved }: SaveForTeamProps) {
   const refusal = useRead(queries.workbench).value?.searches.refusal;
-  const { save, busy, error } = useSaveFile('searches');
+  const { mutate, isPending, error } = useSaveFile('searches');
   const file = { name: slugOf(name), definition: formatTeamSearch(name, address) };
   return (
     <div className="saved-team">
@@ -145,22 +144,18 @@ function SaveForTeam({ name, address, onSaved }: SaveForTeamProps) {
         )
       ) : (
         <Button
-          disabled={name === '' || busy || refusal === undefined}
-          onClick={() => save({ ...file, version: null }, (saved) => onSaved(saved.name))}
+          disabled={name === '' || isPending || refusal === undefined}
+          onClick={() => mutate({ ...file, version: null }, { onSuccess: (saved) => onSaved(saved.name) })}
         >
-          {busy ? 'Saving…' : 'Save for the team'}
+          {isPending ? 'Saving…' : 'Save for the team'}
         </Button>
       )}
-      {error !== undefined && <ErrorNote error={error} />}
+      {error !== null && <ErrorNote error={error} />}
     </div>
   );
 }
 
-interface OpenButtonProps extends SavedSearch {
-  readonly onClose: () => void;
-}
-
-function OpenButton({ name, address, onClose }: OpenButtonProps) {
+function OpenButton({ name, address, onClose }: SavedSearch & { readonly onClose: () => void }) {
   const exploring = useExploring();
   const isOpen = formatAddress(exploring.address) === address;
   const onOpen = () => {
@@ -175,24 +170,18 @@ function OpenButton({ name, address, onClose }: OpenButtonProps) {
   );
 }
 
-interface DeleteButtonProps {
-  readonly name: string;
-  readonly onDelete: () => void;
-}
-
 /** Deletes at the second click. */
-function DeleteButton({ name, onDelete }: DeleteButtonProps) {
+function DeleteButton({ name, onDelete }: { readonly name: string; readonly onDelete: () => void }) {
   const [isAsked, setAsked] = useState(false);
   return (
-    <button
-      type="button"
-      className={isAsked ? 'button is-quiet is-danger' : 'button is-quiet'}
+    <QuietButton
+      className={isAsked ? 'is-danger' : ''}
       onClick={isAsked ? onDelete : () => setAsked(true)}
       onBlur={() => setAsked(false)}
     >
       {isAsked ? 'Delete for good' : 'Delete'}
       <span className="visually-hidden"> {name}</span>
-    </button>
+    </QuietButton>
   );
 }
 

@@ -1,11 +1,14 @@
 import { useMutation } from '@tanstack/react-query';
-import type { CreatedKeyView } from '../../../../src/management/view.ts';
+import { useId, useState } from 'react';
+import type { CreatedKeyView, EndpointView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries, sourcesOf, useRead } from '../../api/queries.ts';
-import { Form, FormActions, faultOf, TextField } from '../../ui/form.tsx';
-import { Dialog } from '../../ui/overlay/dialog.tsx';
+import { mayGrant } from '../../api/right.ts';
+import { Button, QuietButton } from '../../ui/button.tsx';
+import { Checks, Group, Options, Suggestions, TextField, useFault } from '../../ui/form.tsx';
+import { FormDialog } from '../../ui/overlay/dialog.tsx';
+import { Segmented } from '../../ui/tabs.tsx';
 import { TimeField } from '../../ui/time/time-control.tsx';
-import { ListChoice, PinFields, RateFields, ScopeChoice } from './key-fields.tsx';
 
 interface KeyFormProps {
   readonly onClose: () => void;
@@ -22,73 +25,40 @@ const AHEAD = [
 /** Creates a key, at first one that can query, within the rights of the signed-in key. Faults are shown at the fields. */
 export function KeyForm({ onClose, onMade }: KeyFormProps) {
   const client = useClient();
-  const { self } = client;
   const endpoints = useRead(queries.endpoints).value?.result ?? [];
   const sources = sourcesOf(useRead(queries.sources).value ?? []);
-  const { mutate, isPending, error } = useMutation({
+  const sending = useMutation({
     mutationFn: (data: FormData) =>
       client.call<CreatedKeyView>('/api/keys', ['key', 'id'], { method: 'POST', body: toBody(data) }),
     onSuccess: onMade,
   });
-  const fault = (member: string) => faultOf(error, member);
   return (
-    <Dialog title="Create a key" wide onClose={onClose}>
-      <Form className="key-form stack is-loose" error={error} onSubmit={mutate}>
-        <div className="key-form-pair">
-          <TextField
-            label="Name"
-            name="name"
-            help="Program or person that will use the key."
-            fault={fault('name')}
-          />
-          <TextField
-            label="Description"
-            name="description"
-            help="Optional note."
-            fault={fault('description')}
-          />
-        </div>
-        <ScopeChoice self={self} fault={fault('scopes')} />
-        <div className="key-form-pair">
-          <ListChoice
-            name="endpoints"
-            legend="Endpoints that it may read"
-            items={endpoints}
-            own={self.endpoints}
-            fault={fault('endpoints')}
-          />
-          <ListChoice
-            name="sources"
-            legend="Sources that it may send to"
-            items={sources}
-            own={self.sources}
-            fault={fault('sources')}
-          />
-        </div>
-        <PinFields own={self.pins} endpoints={endpoints} fault={fault('pins')} />
-        <div className="key-form-pair">
-          <TimeField
-            label="Expires"
-            name="expires"
-            help="Empty: never."
-            fault={fault('expires_at')}
-            picks={AHEAD}
-            clear="never"
-          />
-          <RateFields fault={fault('rate')} />
-        </div>
-        <FormActions
-          submit="Create the key"
-          submitting="Creating…"
-          {...{ busy: isPending, error }}
-          onCancel={onClose}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      className="key-form is-loose"
+      title="Create a key"
+      wide
+      submit={['Create the key', 'Creating…']}
+      {...{ sending, onClose }}
+    >
+      <div className="key-form-pair">
+        <TextField label="Name" name="name" help="Program or person that will use the key." />
+        <TextField label="Description" name="description" help="Optional note." />
+      </div>
+      <ScopeChoice />
+      <div className="key-form-pair">
+        <ListChoice name="endpoints" legend="Endpoints that it may read" items={endpoints} />
+        <ListChoice name="sources" legend="Sources that it may send to" items={sources} />
+      </div>
+      <PinFields endpoints={endpoints} />
+      <div className="key-form-pair">
+        <TimeField label="Expires" name="expires_at" help="Empty: never." picks={AHEAD} clear="never" />
+        <RateFields />
+      </div>
+    </FormDialog>
   );
 }
 
-const TEXTS = ['name', 'description', 'expires', 'per_second', 'burst'];
+const TEXTS = ['name', 'description', 'expires_at', 'per_second', 'burst'];
 
 /** The body of `POST /api/keys` (docs/keys.md). The service checks it. */
 function toBody(data: FormData): object {
@@ -104,4 +74,164 @@ function toBody(data: FormData): object {
     rate:
       perSecond || burst ? { per_second: Number(perSecond), ...(burst && { burst: Number(burst) }) } : null,
   };
+}
+
+const SCOPES = [
+  ['query', 'reads endpoints'],
+  ['ingest', 'sends events'],
+  ['manage', 'manages keys, sees numbers and SQL'],
+  ['metrics', 'reads metrics, for Prometheus'],
+] as const;
+
+/** The scopes of the key. A key can only grant scopes that it has itself. */
+function ScopeChoice() {
+  const { self } = useClient();
+  const items = SCOPES.map(([value, meaning]) => ({
+    value,
+    label: (
+      <>
+        {value} <span className="small muted">{meaning}</span>
+      </>
+    ),
+    isChecked: value === 'query' && mayGrant(self, value),
+    isDisabled: !mayGrant(self, value),
+  }));
+  const isShort = items.some(({ isDisabled }) => isDisabled);
+  return (
+    <Group
+      name="scopes"
+      legend="Scopes"
+      help={isShort ? 'A key cannot grant a scope that it lacks.' : undefined}
+    >
+      <Checks name="scopes" items={items} />
+    </Group>
+  );
+}
+
+interface ListChoiceProps {
+  readonly name: 'endpoints' | 'sources';
+  readonly legend: string;
+  readonly items: readonly { readonly id: string; readonly name: string }[];
+}
+
+const SPANS = { all: 'All', some: 'Only these' } as const;
+
+/** All items, including future ones, or some by name. */
+function ListChoice({ name, legend, items }: ListChoiceProps) {
+  const own = useClient().self[name]; // null: the signed-in key has no such limit
+  const [span, setSpan] = useState<keyof typeof SPANS>(own === null ? 'all' : 'some');
+  // The service does not match UUIDs with names: an inherited list keeps its spelling.
+  const spelled = items.map((item) => ({
+    value: own?.includes(item.id) === true ? item.id : item.name,
+    label: <code>{item.name}</code>,
+    isChecked: own !== null,
+  }));
+  return (
+    <Group {...{ name, legend }} help={own === null ? undefined : 'Your own key is limited to these.'}>
+      <Segmented
+        label={legend}
+        options={own === null ? SPANS : { some: SPANS.some }}
+        selected={span}
+        onSelect={setSpan}
+      />
+      {span === 'some' && (
+        <>
+          <input type="hidden" name="listed" value={name} />
+          <Checks name={name} items={spelled} isListed />
+        </>
+      )}
+    </Group>
+  );
+}
+
+// It also applies to events, so it can be pinned even if no endpoint declares it.
+const PROJECT = 'project';
+
+/** Parameters, each once, and the only value of each. */
+function PinFields({ endpoints }: { readonly endpoints: readonly EndpointView[] }) {
+  const own = useClient().self.pins;
+  const list = useId();
+  const [pins, setPins] = useState(() => Object.keys(own).map((name, id) => ({ id, name })));
+  const parameters = endpoints.flatMap((endpoint) => endpoint.parameters);
+  const names = [...new Set([PROJECT, ...parameters.map(({ name }) => name), ...Object.keys(own)])];
+  const free = names.filter((name) => !pins.some((pin) => pin.name === name));
+  const add = (name: string) =>
+    setPins([...pins, { id: 1 + Math.max(-1, ...pins.map(({ id }) => id)), name }]);
+  return (
+    <Group
+      name="pins"
+      legend="Pinned values"
+      help="The only value of a parameter. A key that pins project reads and sends only events of that project."
+    >
+      {pins.map(({ id, name }) => (
+        <div className="pin" key={id}>
+          <select
+            className="input"
+            name="pin"
+            aria-label="Pinned parameter"
+            value={name}
+            onChange={({ target }) =>
+              setPins(pins.map((pin) => (pin.id === id ? { id, name: target.value } : pin)))
+            }
+          >
+            <Options options={[name, ...free]} />
+          </select>
+          <input
+            className="input"
+            name="value"
+            aria-label={`Value of ${name}`}
+            placeholder="value"
+            autoComplete="off"
+            spellCheck={false}
+            defaultValue={own[name]}
+            list={`${list}-${id}`}
+          />
+          <Suggestions
+            id={`${list}-${id}`}
+            values={parameters.filter((one) => one.name === name).flatMap((one) => one.values)}
+          />
+          <QuietButton onClick={() => setPins(pins.filter((pin) => pin.id !== id))}>
+            Remove<span className="visually-hidden"> the pin of {name}</span>
+          </QuietButton>
+        </div>
+      ))}
+      <div>
+        <Button onClick={() => add(free[0] ?? PROJECT)} disabled={free.length === 0}>
+          Pin a value
+        </Button>
+      </div>
+    </Group>
+  );
+}
+
+const RATES = [
+  ['per_second', 'a second', 'any'],
+  ['burst', 'at once', '1'],
+] as const;
+
+function RateFields() {
+  const fault = useFault('rate');
+  return (
+    <Group
+      name="rate"
+      legend="Requests"
+      help="Empty: no limit for this key. At once: twice the rate by default."
+    >
+      <div className="rate">
+        {RATES.map(([name, text, step]) => (
+          <label key={name}>
+            <input
+              {...{ name, step }}
+              className="input"
+              type="number"
+              min="0"
+              aria-label={`Requests ${text}`}
+              aria-invalid={fault !== undefined}
+            />
+            <span className="small muted">{text}</span>
+          </label>
+        ))}
+      </div>
+    </Group>
+  );
 }

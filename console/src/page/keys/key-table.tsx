@@ -1,48 +1,42 @@
+import { useState } from 'react';
 import type { KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import type { Pages } from '../../api/queries.ts';
 import { formatCount } from '../../format/number.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
-import { RowTable, rowsOfPages, type TableColumn } from '../../ui/table/panel-table.tsx';
+import { RowTable, type TableColumn, usePages } from '../../ui/table/panel-table.tsx';
 import { Segmented } from '../../ui/tabs.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 
-const STATES = [
-  { id: 'active', label: 'Valid' },
-  { id: 'ended', label: 'Revoked, expired' },
-] as const;
+const STATES = { active: 'Valid', ended: 'Revoked, expired' } as const;
 
+const KEYS_AT_ONCE = 100;
 const NO_KEYS =
   'Keys of the environment, and keys with more rights than yours, are not listed. Create one for each caller.';
 
-/** Which keys are listed. */
-export type KeyStates = (typeof STATES)[number]['id'];
-
 interface KeyTableProps {
-  readonly keys: Pages<KeyView>;
-  readonly states: KeyStates;
-  readonly onStates: (states: KeyStates) => void;
   readonly onMake: () => void;
   readonly onRotate: (key: KeyView) => void;
   readonly onRevoke: (key: KeyView) => void;
 }
 
 /** The keys that the signed-in key may see, their rights, and their actions, newest first. */
-export function KeyTable({ keys, states, onStates, onMake, onRotate, onRevoke }: KeyTableProps) {
-  const ownId = useClient().self.id;
-  const nowMs = Date.now();
+export function KeyTable({ onMake, onRotate, onRevoke }: KeyTableProps) {
+  const [state, setState] = useState<keyof typeof STATES>('active');
+  const pages = usePages<KeyView>('/api/keys', {
+    ...{ size: KEYS_AT_ONCE, older: 'Load older keys', parameters: { state } },
+  });
   const actions = (
     <div className="row">
-      <Segmented label="Listed" options={STATES} selected={states} onSelect={onStates} />
+      <Segmented label="Listed" options={STATES} selected={state} onSelect={setState} />
       <Button look="primary" onClick={onMake}>
         Create a key
       </Button>
     </div>
   );
   const columns: readonly TableColumn<KeyView>[] = [
-    { name: 'Key', cell: (key) => <Name record={key} isOwn={key.id === ownId} /> },
-    { name: 'State', cell: (key) => <State record={key} nowMs={nowMs} /> },
+    { name: 'Key', cell: (key) => <Name record={key} /> },
+    { name: 'State', cell: (key) => <State record={key} /> },
     {
       name: 'May',
       cell: ({ scopes }) => (
@@ -54,12 +48,12 @@ export function KeyTable({ keys, states, onStates, onMake, onRotate, onRevoke }:
       ),
     },
     { name: 'Limits', className: 'key-limits', cell: (key) => <Limits record={key} /> },
-    { name: 'Last used', cell: (key) => <Times record={key} nowMs={nowMs} /> },
+    { name: 'Last used', cell: (key) => <Times record={key} /> },
     {
       name: 'Change',
       className: 'key-change',
       cell: (key) =>
-        stateOf(key, nowMs).isOver ? (
+        stateOf(key).isOver ? (
           <span className="muted">–</span>
         ) : (
           <span className="key-buttons">
@@ -78,8 +72,7 @@ export function KeyTable({ keys, states, onStates, onMake, onRotate, onRevoke }:
   return (
     <RowTable
       title="Keys"
-      {...rowsOfPages(keys, 'Load older keys')}
-      {...{ actions, columns }}
+      {...{ ...pages, actions, columns }}
       empty={['No keys', NO_KEYS]}
       rowClass="key-line"
       keyOf={({ id }) => id}
@@ -87,7 +80,8 @@ export function KeyTable({ keys, states, onStates, onMake, onRotate, onRevoke }:
   );
 }
 
-function Name({ record, isOwn }: { readonly record: KeyView; readonly isOwn: boolean }) {
+function Name({ record }: { readonly record: KeyView }) {
+  const isOwn = record.id === useClient().self.id;
   return (
     <div className="panel-table-name">
       <span>
@@ -101,39 +95,33 @@ function Name({ record, isOwn }: { readonly record: KeyView; readonly isOwn: boo
   );
 }
 
-interface TimesProps {
-  readonly record: KeyView;
-  readonly nowMs: number;
-}
-
-function State({ record, nowMs }: TimesProps) {
-  const state = stateOf(record, nowMs);
+function State({ record }: { readonly record: KeyView }) {
+  const state = stateOf(record);
   return (
     <div className="key-facts">
       <Tag tone={state.tone}>{state.label}</Tag>
       {!state.isOver && record.expires_at !== null && (
         <span className="small muted">
-          ends <Ago iso={record.expires_at} nowMs={nowMs} />
+          ends <Ago iso={record.expires_at} />
         </span>
       )}
     </div>
   );
 }
 
-function Times({ record, nowMs }: TimesProps) {
+function Times({ record }: { readonly record: KeyView }) {
   return (
     <div className="key-facts">
-      {record.last_used_at === null ? 'never' : <Ago iso={record.last_used_at} nowMs={nowMs} />}
+      {record.last_used_at === null ? 'never' : <Ago iso={record.last_used_at} />}
       {record.created_at !== null && (
         <span className="small muted">
-          made <Ago iso={record.created_at} nowMs={nowMs} />
+          made <Ago iso={record.created_at} />
         </span>
       )}
     </div>
   );
 }
 
-/** The limits of a key other than its scopes and expiry. */
 function Limits({ record: { endpoints, sources, pins, rate } }: { readonly record: KeyView }) {
   const limits = [
     endpoints && `Endpoints: ${endpoints.join(', ')}`,
@@ -151,20 +139,13 @@ function Limits({ record: { endpoints, sources, pins, rate } }: { readonly recor
   );
 }
 
-interface KeyState {
-  readonly label: string;
-  readonly tone: Tone;
-  /** The key is revoked or expired. */
-  readonly isOver: boolean;
-}
-
 const SOON_MS = 7 * 86_400_000;
 
 /** Whether a key is valid, and for how long. */
-function stateOf(record: KeyView, nowMs: number): KeyState {
+function stateOf(record: KeyView): { label: string; tone: Tone; isOver: boolean } {
   if (record.revoked_at !== null) return { label: 'revoked', tone: 'bad', isOver: true };
   const leftMs =
-    record.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(record.expires_at) - nowMs;
+    record.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(record.expires_at) - Date.now();
   if (leftMs <= 0) return { label: 'expired', tone: 'bad', isOver: true };
   if (record.successor !== null) return { label: 'rotated', tone: 'warn', isOver: false };
   if (leftMs < SOON_MS) return { label: 'expires soon', tone: 'warn', isOver: false };

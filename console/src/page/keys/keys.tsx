@@ -1,42 +1,31 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import type { CreatedKeyView, KeyEntry, KeyView } from '../../../../src/management/view.ts';
+import type { CreatedKeyView, KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { usePages } from '../../api/queries.ts';
 import { isLimited } from '../../api/right.ts';
 import { PageHead } from '../../ui/page-head.tsx';
 import { KeyForm } from './key-form.tsx';
-import { type KeyStates, KeyTable } from './key-table.tsx';
+import { KeyTable } from './key-table.tsx';
 import './keys.css';
-import { CreatedKey, focus, RevokeDialog, RotateDialog } from './dialogs.tsx';
+import { Button, CopyButton } from '../../ui/button.tsx';
+import { ChoiceField } from '../../ui/form.tsx';
+import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { Trail } from './trail.tsx';
 
-const KEYS_AT_ONCE = 100;
-const ENTRIES_AT_ONCE = 50;
-
-/** Creates and revokes keys, and shows their audit trail. */
 export default function KeysPage() {
   const { self } = useClient();
   const cache = useQueryClient();
-  const [states, setStates] = useState<KeyStates>('active');
-  const keys = usePages<KeyView>(`/api/keys?state=${states}`, { size: KEYS_AT_ONCE });
-  // It lists actions on all keys: the service does not show it to a limited key.
-  const entries = usePages<KeyEntry>('/api/keys/log', {
-    size: ENTRIES_AT_ONCE,
-    isWanted: !isLimited(self),
-  });
   const [dialog, setDialog] = useState<ReactNode>();
   const [made, setMade] = useState<CreatedKeyView>();
   const [done, setDone] = useState<string>();
 
   const close = () => setDialog(undefined);
-  const onDone = (message: string | undefined, secret?: CreatedKeyView) => {
+  const onDone: KeyDialogProps['onDone'] = (what) => {
     close();
-    setDone(message);
-    if (secret !== undefined) setMade(secret);
+    setDone(typeof what === 'string' ? what : undefined);
+    if (typeof what === 'object') setMade(what);
     void cache.invalidateQueries(); // also the names of keys
   };
-  const onMade = (secret: CreatedKeyView) => onDone(undefined, secret);
   return (
     <>
       <PageHead title="Keys">
@@ -45,16 +34,11 @@ export default function KeysPage() {
       {done !== undefined && <Done message={done} />}
       {made !== undefined && <CreatedKey made={made} onClose={() => setMade(undefined)} />}
       <KeyTable
-        {...{ keys, states }}
-        onStates={setStates}
-        onMake={() => setDialog(<KeyForm onClose={close} onMade={onMade} />)}
-        onRotate={(key) => setDialog(<RotateDialog record={key} onClose={close} onMade={onMade} />)}
-        onRevoke={(key) => {
-          const onRevoked = () => onDone(`The key ${key.name} is revoked.`);
-          setDialog(<RevokeDialog record={key} onClose={close} onRevoked={onRevoked} />);
-        }}
+        onMake={() => setDialog(<KeyForm onClose={close} onMade={onDone} />)}
+        onRotate={(record) => setDialog(<RotateDialog {...{ record, onDone }} onClose={close} />)}
+        onRevoke={(record) => setDialog(<RevokeDialog {...{ record, onDone }} onClose={close} />)}
       />
-      {!isLimited(self) && <Trail entries={entries} />}
+      {!isLimited(self) && <Trail />}
       {dialog}
     </>
   );
@@ -66,5 +50,111 @@ function Done({ message }: { readonly message: string }) {
     <div key={message} className="note is-info" role="status" tabIndex={-1} ref={focus}>
       {message}
     </div>
+  );
+}
+
+/** Moves the focus to an element when it is shown: the button that caused it may be gone. */
+function focus(element: HTMLElement | null): void {
+  element?.focus();
+}
+
+/** Shows the secret once, until the user confirms that it is stored. */
+function CreatedKey({ made, onClose }: { readonly made: CreatedKeyView; readonly onClose: () => void }) {
+  return (
+    <section
+      key={made.key}
+      className="panel created-key"
+      aria-labelledby="made-key"
+      tabIndex={-1}
+      ref={focus}
+    >
+      <h2 id="made-key">{made.name}: the new key</h2>
+      <p className="tone-warn">
+        <strong>Copy it now; it is not shown again</strong>: the service keeps only its hash.
+      </p>
+      <div className="created-key-text">
+        <code>{made.key}</code>
+        <CopyButton text={made.key} label="Copy the key" />
+      </div>
+      <p className="small muted">
+        Send it as <code>X-API-KEY</code> or <code>Authorization: Bearer</code>. It is valid now.
+      </p>
+      <Button onClick={onClose}>I have stored it</Button>
+    </section>
+  );
+}
+
+interface KeyDialogProps {
+  readonly record: KeyView;
+  readonly onClose: () => void;
+  /** @param done the new key, or what was done */
+  readonly onDone: (done: CreatedKeyView | string) => void;
+}
+
+/** Asks before a key is revoked, which cannot be undone. */
+function RevokeDialog({ record, onClose, onDone }: KeyDialogProps) {
+  const client = useClient();
+  const sending = useMutation({
+    mutationFn: (_: FormData) => client.callRaw(`/api/keys/${record.id}`, { method: 'DELETE' }),
+    onSuccess: () => onDone(`The key ${record.name} is revoked.`),
+  });
+  return (
+    <FormDialog
+      title={`Revoke ${record.name}?`}
+      submit={['Revoke the key', 'Revoking…']}
+      look="danger"
+      {...{ sending, onClose }}
+    >
+      <p>
+        Requests with <code>tr_{record.id}_…</code> and its tokens are rejected from now on. This cannot be
+        undone.
+      </p>
+      {record.id === client.self.id && (
+        <p className="tone-warn">You are signed in with this key, and will have to sign in with another.</p>
+      )}
+      {record.successor !== null && (
+        <p>
+          Its successor <code>tr_{record.successor}_…</code> stays valid.
+        </p>
+      )}
+    </FormDialog>
+  );
+}
+
+const OVERLAPS = [
+  ['0', 'no overlap: ends at once'],
+  ['3600', '1 hour'],
+  ['86400', '1 day'],
+  ['604800', '7 days'],
+  ['2592000', '30 days'],
+] as const;
+const OVERLAP = '604800';
+
+/** Creates a successor with the same rights; the old key stays valid for a while. */
+function RotateDialog({ record, onClose, onDone }: KeyDialogProps) {
+  const client = useClient();
+  const sending = useMutation({
+    mutationFn: (data: FormData) =>
+      client.call<CreatedKeyView>(`/api/keys/${record.id}/rotate`, ['key', 'id'], {
+        method: 'POST',
+        body: { overlap_seconds: Number(data.get('overlap_seconds')) },
+      }),
+    onSuccess: onDone,
+  });
+  return (
+    <FormDialog
+      title={`Rotate ${record.name}`}
+      submit={['Create the new key', 'Rotating…']}
+      {...{ sending, onClose }}
+    >
+      <p>Creates a new key with the same rights. Give it to the caller before the old one ends.</p>
+      <ChoiceField
+        label="The old key stays valid for"
+        help={record.expires_at !== null && 'At most until its expiry, which is also that of the new key.'}
+        name="overlap_seconds"
+        defaultValue={OVERLAP}
+        options={OVERLAPS}
+      />
+    </FormDialog>
   );
 }

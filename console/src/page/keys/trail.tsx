@@ -1,45 +1,45 @@
 import type { KeyEntry } from '../../../../src/management/view.ts';
-import type { Pages } from '../../api/queries.ts';
 import { formatCount } from '../../format/number.ts';
 import { ownMember } from '../../format/own.ts';
-import { formatTime } from '../../format/time.ts';
-import { useZone } from '../../preference.ts';
-import { RowTable, rowsOfPages, type TableColumn } from '../../ui/table/panel-table.tsx';
+import { RowTable, type TableColumn, usePages } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
-import { KeyName, useKeyNames } from '../admin/key-name.tsx';
+import { Instant } from '../../ui/time/time-control.tsx';
+import { KeyName } from '../admin/key-name.tsx';
+
+const COLUMNS: readonly TableColumn<KeyEntry>[] = [
+  { name: 'When', cell: ({ at }) => <Instant iso={at} /> },
+  {
+    name: 'What',
+    cell: ({ action, count }) => (
+      <>
+        <Tag tone={action === 'refused' ? 'bad' : 'neutral'}>{action.replace('_', ' ')}</Tag>
+        {count > 1 && ` ${formatCount(count)} times`}
+      </>
+    ),
+  },
+  {
+    name: 'By',
+    cell: ({ actor, address }) => (
+      <>
+        {actor !== '' && <Actor id={actor} />}
+        {address !== '' && <span className="small muted">{address}</span>}
+      </>
+    ),
+  },
+  { name: 'Key', cell: ({ key_id: id }) => id !== '' && <KeyName id={id} /> },
+  { name: 'Detail', className: 'trail-detail', cell: toDetail },
+];
+const ENTRIES_AT_ONCE = 50;
 
 /** The audit trail: changes and rejections of keys, and what else was done with them. */
-export function Trail({ entries }: { readonly entries: Pages<KeyEntry> }) {
-  const zone = useZone();
-  const names = useKeyNames();
-  const columns: readonly TableColumn<KeyEntry>[] = [
-    { name: 'When', cell: ({ at }) => at !== null && formatTime(Date.parse(at), zone) },
-    {
-      name: 'What',
-      cell: ({ action, count }) => (
-        <>
-          <Tag tone={action === 'refused' ? 'bad' : 'neutral'}>{action.replace('_', ' ')}</Tag>
-          {count > 1 && ` ${formatCount(count)} times`}
-        </>
-      ),
-    },
-    {
-      name: 'By',
-      cell: ({ actor, address }) => (
-        <>
-          {actor !== '' && <Actor id={actor} names={names} />}
-          {address !== '' && <span className="small muted">{address}</span>}
-        </>
-      ),
-    },
-    { name: 'Key', cell: ({ key_id: id }) => id !== '' && <KeyName id={id} name={names.get(id)} /> },
-    { name: 'Detail', className: 'trail-detail', cell: (entry) => toDetail(entry) },
-  ];
+export function Trail() {
+  const pages = usePages<KeyEntry>('/api/keys/log', { size: ENTRIES_AT_ONCE, older: 'Load older entries' });
   return (
     <RowTable
       title="Audit trail"
-      {...rowsOfPages({ ...entries, items: entries.items?.toSorted(compareEntries) }, 'Load older entries')}
-      columns={columns}
+      {...pages}
+      rows={pages.rows?.toSorted(compareEntries)}
+      columns={COLUMNS}
       keyOf={({ id }) => id}
       empty={['No entries', 'Created, changed and revoked keys appear here; refusals once a minute.']}
     />
@@ -73,8 +73,8 @@ function toDetail({ action, detail }: KeyEntry): string {
   return [ownMember(REFUSALS, reason) ?? reason, ...addresses].join(', from ');
 }
 
-function Actor({ id, names }: { readonly id: string; readonly names: ReadonlyMap<string, string> }) {
+function Actor({ id }: { readonly id: string }) {
   if (id === 'cli') return <span>The CLI </span>;
   if (id.includes('(person:')) return <span>{id.split(' (person:', 1)} </span>;
-  return <KeyName id={id} name={names.get(id)} />;
+  return <KeyName id={id} />;
 }

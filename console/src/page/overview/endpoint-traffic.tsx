@@ -12,7 +12,6 @@ interface Props {
   readonly endpoints: readonly EndpointView[];
 }
 
-/** A line per endpoint: requests, latency and errors. */
 export function EndpointTraffic({ overview, endpoints }: Props) {
   const { search } = overview;
   return (

@@ -25,11 +25,11 @@ import { SourceTraffic } from './source-traffic.tsx';
 export default function OverviewPage() {
   const { self } = useClient();
   const mayWatch = self.scopes.includes('manage');
-  const mayFind = maySearch(self);
   const live = useOverview();
   const endpoints = useRead(queries.endpoints);
   const { value: overview } = live;
   const described = endpoints.value?.result ?? [];
+  const isReady = !mayWatch || overview !== undefined;
   return (
     <>
       <PageHead title="Overview">
@@ -37,26 +37,19 @@ export default function OverviewPage() {
           ? 'Traffic of endpoints and sources over the last hour, at most since the service started.'
           : 'The endpoints that this key may read. Live numbers need the scope manage.'}
       </PageHead>
-      {((mayWatch && overview === undefined) || live.error !== undefined) && <Reading error={live.error} />}
+      {(!isReady || live.error !== undefined) && <Reading error={live.error} />}
       {endpoints.error !== undefined && <ErrorNote error={endpoints.error} />}
-      {overview !== undefined && (
-        <>
-          <NoticeBanner notices={overview.notices} />
-          <Headline overview={overview} />
-          <FiringAlerts />
-          {mayFind && <SourceTraffic />}
-          <EndpointTraffic overview={overview} endpoints={described} />
-          <EngineState overview={overview} />
-        </>
-      )}
-      {!mayWatch && <FiringAlerts />}
-      {!mayWatch && mayFind && <SourceTraffic />}
+      {overview !== undefined && <NoticeBanner notices={overview.notices} />}
+      {overview !== undefined && <Headline overview={overview} />}
+      {isReady && <FiringAlerts />}
+      {isReady && maySearch(self) && <SourceTraffic />}
+      {overview !== undefined && <EndpointTraffic overview={overview} endpoints={described} />}
+      {overview !== undefined && <EngineState overview={overview} />}
       {!mayWatch && endpoints.value !== undefined && <EndpointList endpoints={described} />}
     </>
   );
 }
 
-/** The alerts that fire, if there are some. */
 function FiringAlerts() {
   const firing = useFiring();
   if (firing.length === 0) return null;
@@ -69,7 +62,7 @@ function FiringAlerts() {
         { name: 'Alert', cell: ({ name }) => <Link href={`/alerts/${name}`}>{name}</Link> },
         { name: 'Severity', cell: ({ severity }) => severity },
         { name: 'Instances', numeric: true, cell: ({ instances }) => instances.length },
-        { name: 'Since', cell: ({ since }) => since !== null && <Ago iso={since} nowMs={Date.now()} /> },
+        { name: 'Since', cell: ({ since }) => <Ago iso={since} /> },
       ]}
     />
   );
@@ -97,7 +90,6 @@ function EndpointList({ endpoints }: { readonly endpoints: readonly EndpointView
   );
 }
 
-/** Load and size of the engine and the store, with their bounds. */
 function EngineState({ overview }: { readonly overview: Overview }) {
   const { engine, store, started_at: startedAt, at } = overview;
   return (
@@ -136,17 +128,13 @@ function Meter({ share }: { readonly share: number }) {
 
 const STATES = { ready: 'Ready', stopping: 'Stopping', unavailable: 'Away' } as const;
 
-/** The most important numbers. */
 function Headline({ overview }: { readonly overview: Overview }) {
   const { sources, engine, store, window_seconds: seconds, search } = overview;
   const endpoints = search === null ? overview.endpoints : [...overview.endpoints, search];
   const total = (of: (one: Traffic) => number) => endpoints.reduce((sum, one) => sum + of(one), 0);
   const requests = total((one) => one.requests);
   const failures = total((one) => one.failures);
-  const slowest = endpoints.reduce<Traffic | undefined>(
-    (worst, one) => ((one.p99_ms ?? -1) > (worst?.p99_ms ?? -1) ? one : worst),
-    undefined,
-  );
+  const [slowest] = endpoints.toSorted((a, b) => (b.p99_ms ?? -1) - (a.p99_ms ?? -1));
   const cached = endpoints.filter((one) => one.hit_ratio !== null);
   const cachedRequests = cached.reduce((sum, one) => sum + one.requests, 0);
   const hits = cached.reduce((sum, one) => sum + (one.hit_ratio ?? 0) * one.requests, 0);

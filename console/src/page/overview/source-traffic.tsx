@@ -7,7 +7,6 @@ import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { explorePath } from '../explore/address.ts';
 import { searchPath } from '../explore/search/search.ts';
 
-/** Events with at least the level error. */
 const ERRORS = 'level:>=error';
 const HOUR_MS = 3_600_000;
 /** As many series as a histogram has at most. */
@@ -16,14 +15,7 @@ const SHOWN_MAX = 20;
 // Two counts of two hours, over every source.
 const EVERY_MS = 60_000;
 
-interface SourceLine {
-  readonly source: string;
-  /** Of the last hour. */
-  readonly errors: number;
-  readonly events: number;
-  /** Errors of the hour before. */
-  readonly before: number;
-}
+type SourceLine = ReturnType<typeof toSourceLines>[number];
 
 /** The path of the events by source, of the last hour and the one before. @param q which events count */
 export function countsPath(q: string, nowMs: number): string {
@@ -33,7 +25,7 @@ export function countsPath(q: string, nowMs: number): string {
 }
 
 /** Returns the sources with events, most errors first. @param nowMs that of the paths whose rows these are */
-export function toSourceLines(all: readonly Row[], errors: readonly Row[], nowMs: number): SourceLine[] {
+export function toSourceLines(all: readonly Row[], errors: readonly Row[], nowMs: number) {
   const startOfHour = (nowMs - HOUR_MS) * 1_000;
   const count = (rows: readonly Row[], source: unknown, isLast: boolean) =>
     rows
@@ -47,6 +39,7 @@ export function toSourceLines(all: readonly Row[], errors: readonly Row[], nowMs
       source: String(source),
       errors: count(errors, source, true),
       events: count(all, source, true),
+      /** Errors of the hour before. */
       before: count(errors, source, false),
     }))
     .filter((line) => line.errors + line.events > 0)
@@ -106,7 +99,7 @@ export function SourceTraffic() {
       title={TITLE}
       rowClass="source-line"
       rows={data}
-      error={error ?? undefined}
+      error={error}
       empty={['No events', 'Nothing that this key may search has arrived in the last two hours.']}
       columns={COLUMNS}
       keyOf={({ source }) => source}

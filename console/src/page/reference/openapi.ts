@@ -61,11 +61,7 @@ export interface OpenApi {
   };
 }
 
-export interface Operation extends Described {
-  readonly method: Uppercase<Method>;
-  readonly path: string;
-  readonly parameters: readonly Parameter[];
-}
+export type Operation = NonNullable<ReturnType<typeof toOperation>>;
 
 const ENDPOINT_PATH = '/api/endpoints/query/';
 const POST_NOTE =
@@ -87,7 +83,7 @@ export function listGroups({ tags, paths }: OpenApi) {
     .filter(({ operations }) => operations.length > 0);
 }
 
-function toOperation(path: string, method: Method, item: OpenApi['paths'][string]): Operation | undefined {
+function toOperation(path: string, method: Method, item: OpenApi['paths'][string]) {
   const described = item[method];
   const isEndpoint = path.startsWith(ENDPOINT_PATH);
   const isRepeated = isEndpoint ? method !== 'get' : path !== EVENTS_PATH && EVENTS_ALIAS.test(path);

@@ -4,10 +4,9 @@ import { Link, useSearch } from 'wouter';
 import type { Overview } from '../../../../src/management/admin-view.ts';
 import type { CreatedKeyView, SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { useOverview } from '../../api/queries.ts';
+import { useOverview, useSources } from '../../api/queries.ts';
 import { maySearch } from '../../api/right.ts';
 import { formatCount } from '../../format/number.ts';
-import { isOwnSource } from '../../format/own.ts';
 import { Button, CopyButton, QuietButton } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { ChoiceField, Options, TextField } from '../../ui/form.tsx';
@@ -15,7 +14,6 @@ import { Empty, ErrorNote, Reading } from '../../ui/note.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { explorePath } from '../explore/address.ts';
-import { useSources } from '../source/use-sources.ts';
 import './send.css';
 import { SENDERS, writeSender } from './senders.ts';
 
@@ -149,15 +147,17 @@ function Arrival() {
 
 function findArrived({ sources }: Overview, before: Overview) {
   const rows = new Map(before.sources.map((source) => [source.name, source.rows]));
-  return sources
-    .map((source) => ({ name: source.name, count: source.rows - (rows.get(source.name) ?? 0) }))
-    .filter(({ name, count }) => count > 0 && !isOwnSource(name));
+  return (
+    sources
+      .map((source) => ({ name: source.name, count: source.rows - (rows.get(source.name) ?? 0) }))
+      // What the service itself writes says nothing about senders.
+      .filter(({ name, count }) => count > 0 && !name.startsWith('tailrace.'))
+  );
 }
 
 interface SenderKeyProps {
   /** The only source of the key; `undefined`: any. */
   readonly source: string | undefined;
-  /** The only project of the key. */
   readonly project: string;
   readonly sender: string;
   /** @param key that the configuration is to hold; `undefined`: the variable TAILRACE_KEY */

@@ -9,7 +9,6 @@ import { ownMember } from '../../format/own.ts';
 import { quoteShell } from '../../format/shell.ts';
 import type { Language } from '../../ui/code.tsx';
 
-/** A program that sends logs. */
 export interface Sender {
   readonly id: string;
   readonly label: string;
@@ -157,12 +156,10 @@ setup.ilm.enabled: false`,
   },
 ];
 
-/** What a sender is set up with. */
 export interface SenderTarget {
   /** URL of the service: `http://127.0.0.1:4000`. */
   readonly origin: string;
   readonly source: SourceView;
-  /** The project of the events. */
   readonly project: string;
   /** undefined: the variable that holds it. */
   readonly key: string | undefined;
@@ -172,7 +169,6 @@ export interface SenderTarget {
 const NAMES =
   /\["http:\/\/127\.0\.0\.1:4000"\]|(?:process\.env\.|\$\{(?:env:)?|[$`])?TAILRACE_KEY[}`]?|http:\/\/127\.0\.0\.1:4000|127\.0\.0\.1|serverport="4000"|\b4000\b|Tls +off|(?<=source_name=|x-source=|load |X-Source: )logs\b|SOURCE_ID|'EXAMPLE'|x-project=aurora|(["']?)aurora\1/g;
 
-/** The configuration of a sender for a target. */
 export function writeSender({ text }: Sender, { origin, source, project, key }: SenderTarget): string {
   const { hostname, port, protocol } = new URL(origin);
   const isTls = protocol === 'https:';

@@ -1,23 +1,25 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Session } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { query, useRead } from '../../api/queries.ts';
-import { formatTime } from '../../format/time.ts';
-import { useZone } from '../../preference.ts';
+import { type List, query, useRead } from '../../api/queries.ts';
 import { QuietButton } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { RowTable } from '../../ui/table/panel-table.tsx';
+import { Instant } from '../../ui/time/time-control.tsx';
 
-const SESSIONS = query<{ readonly result: readonly Session[] }>('/api/sessions', ['result']);
+const SESSIONS = query<List<Session>>('/api/sessions', ['result']);
 
 /** The devices on which one is signed in, to sign the others out. */
 export default function SessionsPage() {
-  const { self } = useClient();
-  const zone = useZone();
+  const client = useClient();
+  const cache = useQueryClient();
+  const { self } = client;
   const { value, error } = useRead(SESSIONS);
-  const end = useEndSession();
-  const time = (iso: string | null) => (iso === null ? '' : formatTime(Date.parse(iso), zone));
+  const end = useMutation({
+    mutationFn: (id: string) => client.callRaw(`/api/sessions/${id}`, { method: 'DELETE' }),
+    onSettled: () => cache.invalidateQueries({ queryKey: SESSIONS.queryKey }),
+  });
   return (
     <>
       <PageHead title="Your sessions">
@@ -34,8 +36,8 @@ export default function SessionsPage() {
         empty={['No sessions', 'This tab has its key itself.']}
         keyOf={({ id }) => id}
         columns={[
-          { name: 'Since', cell: ({ created_at: at }) => time(at) },
-          { name: 'Last request', cell: ({ seen_at: at }) => time(at) },
+          { name: 'Since', cell: ({ created_at: at }) => <Instant iso={at} /> },
+          { name: 'Last request', cell: ({ seen_at: at }) => <Instant iso={at} /> },
           { name: 'From', cell: ({ address }) => address },
           { name: 'Browser', className: 'small', cell: ({ agent }) => agent },
           {
@@ -53,13 +55,4 @@ export default function SessionsPage() {
       />
     </>
   );
-}
-
-function useEndSession() {
-  const client = useClient();
-  const cache = useQueryClient();
-  return useMutation({
-    mutationFn: (id: string) => client.callRaw(`/api/sessions/${id}`, { method: 'DELETE' }),
-    onSettled: () => cache.invalidateQueries({ queryKey: SESSIONS.queryKey }),
-  });
 }

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import type { Me, SignInView } from '../../../../src/management/view.ts';
 import { ApiError, callRaw, parseAnswer } from '../../api/client.ts';
 import { readChoices, withChoices } from '../../api/session.ts';
+import { withQuery } from '../../format/path.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { Mark } from '../../ui/mark.tsx';
@@ -14,7 +15,6 @@ const CREATE_KEY = 'npx tailrace keys create --name me --scope query,ingest,mana
 interface SignInProps {
   /** The stored key of this tab, which is tried at once. */
   readonly kept: string | undefined;
-  /** The reason why the user has to sign in again. */
   readonly message: string | undefined;
   /** `key` is left out if a cookie has the session. */
   readonly onSignIn: (key: string | undefined, self: Me) => void;
@@ -53,6 +53,7 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
     });
   }, []);
 
+  const { pathname, search, hash } = window.location;
   const onSubmit = (data: FormData) => {
     const key = String(data.get('key') ?? '').trim();
     if (key === '') setFault('Enter a key.');
@@ -69,10 +70,7 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
         {problem !== undefined && <div className="note is-bad">{problem}</div>}
         {message !== undefined && <div className="note is-info">{message}</div>}
         {options?.provider === true && (
-          <a
-            className="button is-primary"
-            href={`/auth/login?to=${encodeURIComponent(placeOf(window.location))}`}
-          >
+          <a className="button is-primary" href={withQuery('/auth/login', { to: pathname + search + hash })}>
             Sign in with your company’s account
           </a>
         )}
@@ -191,10 +189,6 @@ function takeProblem(): string | undefined {
   return problem;
 }
 
-function placeOf({ pathname, search, hash }: Location): string {
-  return `${pathname}${search}${hash}`;
-}
-
 function describe(error: unknown): string {
   if (!(error instanceof ApiError)) return 'The console could not read the service’s response.';
   if (error.status === 401) return `This key is not accepted: ${error.message}.`;
@@ -203,7 +197,6 @@ function describe(error: unknown): string {
 
 interface NoAccessProps {
   readonly name: string;
-  /** The words of the service. */
   readonly why: string;
   readonly onSignOut: () => void;
 }

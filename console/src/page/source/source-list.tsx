@@ -10,7 +10,7 @@ import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 import { explorePath } from '../explore/address.ts';
 import './source.css';
-import { useSources } from './use-sources.ts';
+import { useSources } from '../../api/queries.ts';
 
 interface Row {
   readonly source: SourceView;
@@ -53,10 +53,7 @@ function liveAt(nowMs: number): readonly TableColumn<Row>[] {
     { name: 'Events/s', numeric: true, cell: cellOf((state) => formatShort(state.events_per_second)) },
     { name: 'Rows', numeric: true, cell: cellOf(({ rows }) => formatShort(rows)) },
     { name: 'On disk', numeric: true, cell: cellOf(({ bytes }) => formatBytes(bytes)) },
-    {
-      name: 'Newest',
-      cell: cellOf(({ newest }) => (newest === null ? '–' : <Ago iso={newest} nowMs={nowMs} />)),
-    },
+    { name: 'Newest', cell: cellOf(({ newest }) => <Ago iso={newest} nowMs={nowMs} />) },
   ];
 }
 
@@ -70,7 +67,6 @@ const LINES: TableColumn<Row> = {
   ),
 };
 
-/** Every source that the key may see. */
 export default function SourceListPage() {
   const { sources, stateOf, mayWatch, nowMs, error } = useSources();
   const hasLines = maySearch(useClient().self);

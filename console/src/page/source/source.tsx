@@ -14,9 +14,8 @@ import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { explorePath } from '../explore/address.ts';
 import './source.css';
-import { useSources } from './use-sources.ts';
+import { useSources } from '../../api/queries.ts';
 
-/** One source: its size, its columns, and how to send events. */
 export default function SourcePage() {
   const { name = '' } = useParams();
   const { sources, stateOf, mayWatch, nowMs, error } = useSources();

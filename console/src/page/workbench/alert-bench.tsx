@@ -11,7 +11,7 @@ import { Code } from '../../ui/code.tsx';
 import { ErrorNote, Reading } from '../../ui/note.tsx';
 import { newAlert } from './definition.ts';
 import { FileText } from './file-text.tsx';
-import { parseAlertUrl, readSearchEndpoint } from './path.ts';
+import { parseWorkUrl, readSearchEndpoint } from './path.ts';
 import { WorkHead } from './work-head.tsx';
 
 /**
@@ -20,13 +20,13 @@ import { WorkHead } from './work-head.tsx';
  */
 export default function AlertBenchPage() {
   const url = useSearch();
-  const { name, endpoint, search, values } = parseAlertUrl(url);
+  const { name, endpoint, search, values } = parseWorkUrl(url);
   const [, navigate] = useLocation();
-  const { parts, unsaved, error } = useParts(search);
+  const { parts, unsaved, error } = useParts(search, endpoint);
   const saveEndpoint = useSaveEndpoint(unsaved);
   return (
     <>
-      <WorkHead alert={name} onOpen={navigate} />
+      <WorkHead alert={name} />
       {(parts === undefined || error !== undefined) && <Reading error={error} />}
       {parts !== undefined && (
         <FileText
@@ -37,16 +37,7 @@ export default function AlertBenchPage() {
           saveBefore={unsaved && saveEndpoint}
           refusal={parts.workbench.alerts.refusal ?? (unsaved ? parts.workbench.refusal : null)}
           template={
-            name === ''
-              ? newAlert(
-                  unsaved ?? parts.endpoints.find((one) => one.name === endpoint),
-                  unsaved?.values ?? values,
-                  {
-                    taken: parts.alerts.map((one) => one.name),
-                    receivers: parts.workbench.alerts.receivers,
-                  },
-                )
-              : undefined
+            name === '' ? newAlert(parts.endpoint, unsaved?.values ?? values, parts.served) : undefined
           }
           actions={
             name !== '' && (
@@ -75,25 +66,26 @@ export default function AlertBenchPage() {
 }
 
 /** What the page needs. @param search parameters of the search that becomes an endpoint; empty: none */
-function useParts(search: string) {
+function useParts(search: string, name: string) {
   const workbench = useRead(queries.workbench);
   const endpoints = useRead(queries.endpoints);
   const alerts = useRead(queries.alerts);
-  const run = useRun(
-    search === ''
-      ? undefined
-      : {
-          key: ['/api/search/endpoint', search],
-          read: (client, signal) => readSearchEndpoint(client, search, signal),
-        },
+  const run = useRun(search === '' ? undefined : ['/api/search/endpoint', search], (client, signal) =>
+    readSearchEndpoint(client, search, signal),
   );
   const unsaved = latestOf(run);
   const failure = run.state === 'failed' ? run.error : undefined;
   const error = workbench.error ?? endpoints.error ?? alerts.error ?? failure;
-  if (workbench.value === undefined || endpoints.value === undefined || alerts.value === undefined)
+  const isMissing = search !== '' && unsaved === undefined;
+  if (isMissing || !workbench.value || !endpoints.value || !alerts.value)
     return { parts: undefined, unsaved, error };
-  const read = { workbench: workbench.value, endpoints: endpoints.value.result, alerts: alerts.value.result };
-  return { parts: search === '' || unsaved !== undefined ? read : undefined, unsaved, error };
+  const { receivers } = workbench.value.alerts;
+  const parts = {
+    workbench: workbench.value,
+    endpoint: unsaved ?? endpoints.value.result.find((one) => one.name === name),
+    served: { taken: alerts.value.result.map((one) => one.name), receivers },
+  };
+  return { parts, unsaved, error };
 }
 
 type Unsaved = Awaited<ReturnType<typeof readSearchEndpoint>>;
@@ -117,7 +109,6 @@ const DELAY_MS = 1_000;
 const BUSY = 'rate_limited';
 
 interface PastProps {
-  /** The text of the file. */
   readonly definition: string;
   /** Its endpoint, if it is not saved. */
   readonly endpoint: Pick<Unsaved, 'definition' | 'sql'> | undefined;

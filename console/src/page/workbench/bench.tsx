@@ -4,8 +4,8 @@ import type { WorkbenchView } from '../../../../src/management/workbench-view.ts
 import { queries, useRead } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { withConditional } from '../../ui/editor/completion.ts';
-import { Form, FormActions, TextField } from '../../ui/form.tsx';
-import { Dialog } from '../../ui/overlay/dialog.tsx';
+import { Form, TextField } from '../../ui/form.tsx';
+import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { ParameterFields } from '../endpoint/parameter-control.tsx';
 import { readOutline, withColumns, withName } from './definition.ts';
@@ -13,9 +13,8 @@ import { type Pane, Panes } from './panes.tsx';
 import { newAlertPath } from './path.ts';
 import { Result } from './result.tsx';
 import { SaveNotes, TestOutcome } from './save-notes.tsx';
-import { TestDialog, type TestDialogProps } from './test-dialog.tsx';
 import { type Check, useBenchRun, useCheck } from './use-check.ts';
-import { type Saving, useSaveFile } from './use-save-file.ts';
+import { type Saved, type Saving, useSaveFile } from './use-save-file.ts';
 import { type Base, useWork, type Work } from './work.ts';
 import { WorkHead } from './work-head.tsx';
 
@@ -26,13 +25,11 @@ interface BenchProps {
   readonly draftName: string;
   readonly opened: Base;
   readonly workbench: WorkbenchView;
-  /** @param path of the workbench */
-  readonly onOpen: (path: string) => void;
   readonly onSaved: (name: string) => void;
 }
 
 /** One endpoint under work: its texts, a form to run them, the result, and saving. */
-export function Bench({ name, draftName, opened, workbench, onOpen, onSaved }: BenchProps) {
+export function Bench({ name, draftName, opened, workbench, onSaved }: BenchProps) {
   const { tables, functions, refusal, notice } = workbench;
   const work = useWork(draftName, opened);
   const { texts, base, isChanged } = work;
@@ -60,19 +57,20 @@ export function Bench({ name, draftName, opened, workbench, onOpen, onSaved }: B
       ...{ name: to, sql, version },
       definition: isComplete ? written : withColumns(written, check.columns, tables),
     };
-    saving.save({ ...sent, ...(version === null && test.trim() !== '' && { test }) }, (saved) => {
+    const onSuccess = (saved: Saved) => {
       work.settle({ ...sent, test: '', version: saved.version }, texts);
       setAsking(false);
       onSaved(saved.name);
-    });
+    };
+    saving.mutate({ ...sent, ...(version === null && test.trim() !== '' && { test }) }, { onSuccess });
   };
   return (
     <>
-      <WorkHead endpoint={name} onOpen={onOpen}>
+      <WorkHead endpoint={name}>
         <Actions
           {...{ name, work }}
           // What was typed last may have other columns.
-          maySave={!saving.busy && (check.isCurrent || outline.columns.size > 0)}
+          maySave={!saving.isPending && (check.isCurrent || outline.columns.size > 0)}
           onSave={refusal === null ? () => send(name, definition, base.version) : undefined}
           onSaveAs={() => ask(true)}
         />
@@ -89,12 +87,12 @@ export function Bench({ name, draftName, opened, workbench, onOpen, onSaved }: B
       <SaveNotes
         kind="endpoints"
         {...{ name, opened, work, refusal }}
-        saving={isAsking ? { ...saving, error: undefined } : saving}
+        saving={isAsking ? { ...saving, error: null } : saving}
         error={check.error}
         saved={
-          saving.saved?.tests !== undefined && (
-            <TestOutcome tests={saving.saved.tests}>
-              Saved as <code>{saving.saved.name}</code>.
+          saving.data?.tests !== undefined && (
+            <TestOutcome tests={saving.data.tests}>
+              Saved as <code>{saving.data.name}</code>.
             </TestOutcome>
           )
         }
@@ -121,13 +119,10 @@ export function Bench({ name, draftName, opened, workbench, onOpen, onSaved }: B
       <Result
         answer={run.answer}
         descriptions={outline.columns}
-        actions={
-          name !== '' &&
-          refusal === null &&
-          run.asked !== undefined &&
-          run.answer.state === 'done' && (
-            <TestButton name={name} base={base} asked={run.asked} answer={run.answer.value} />
-          )
+        tested={
+          name === '' || refusal !== null || run.asked === undefined
+            ? undefined
+            : { name, base, asked: run.asked }
         }
       />
     </>
@@ -204,47 +199,31 @@ function panesOf(opened: Base, work: Work, { check, tables, words }: PaneParts):
 }
 
 interface SaveDialogProps {
-  /** The suggested name. */
   readonly name: string;
   readonly saving: Saving;
   readonly onSave: (name: string) => void;
   readonly onClose: () => void;
 }
 
-/** The question for the name of a new endpoint. */
-function SaveDialog({ name, saving: { error, busy }, onSave, onClose }: SaveDialogProps) {
+function SaveDialog({ name, saving: { error, isPending }, onSave, onClose }: SaveDialogProps) {
   const [draft, setDraft] = useState(name);
   const isTaken = error?.code === 'conflict';
   const to = draft.trim();
   return (
-    <Dialog title="Save as an endpoint" onClose={onClose}>
-      <Form className="stack" onSubmit={() => to !== '' && onSave(to)}>
-        <TextField
-          label="Name"
-          help="Words of a-z, 0-9, - and _, joined by dots. It is written into endpoint.yaml, and names the folder."
-          fault={isTaken ? error.message : undefined}
-          value={draft}
-          onChange={setDraft}
-        />
-        <FormActions
-          submit="Save"
-          submitting="Saving…"
-          {...{ busy, error: isTaken ? undefined : error }}
-          onCancel={onClose}
-        />
-      </Form>
-    </Dialog>
-  );
-}
-
-/** Keeps a result as a test of its endpoint. */
-function TestButton(props: Omit<TestDialogProps, 'onClose'>) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <Button onClick={() => setOpen(true)}>Keep as a test</Button>
-      {isOpen && <TestDialog {...props} onClose={() => setOpen(false)} />}
-    </>
+    <FormDialog
+      title="Save as an endpoint"
+      submit={['Save', 'Saving…']}
+      sending={{ mutate: () => to !== '' && onSave(to), isPending, error: isTaken ? null : error }}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        help="Words of a-z, 0-9, - and _, joined by dots. It is written into endpoint.yaml, and names the folder."
+        fault={isTaken ? error.message : undefined}
+        value={draft}
+        onChange={setDraft}
+      />
+    </FormDialog>
   );
 }
 
@@ -254,7 +233,6 @@ interface RunFormProps extends ComponentProps<typeof ParameterFields> {
   readonly onStop: () => void;
 }
 
-/** The declared parameters as a form. */
 function RunForm({ busy, onRun, onStop, ...fields }: RunFormProps) {
   return (
     <Form className="bench-form" onSubmit={onRun} aria-label="Parameters">

@@ -1,34 +1,26 @@
 import { isMap, parseDocument, stringify, type YAMLMap } from 'yaml';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import type { RunReport } from '../../../../src/management/workbench-view.ts';
+import type { Values } from '../../format/path.ts';
 import type { Table, Word } from '../../ui/editor/completion.ts';
 import { type Base, toBase } from './work.ts';
-
-/** The fields of an endpoint.yaml under work that the workbench reads; wrong ones are missing. */
-export interface Outline {
-  readonly name: string;
-  readonly parameters: readonly Word[];
-  /** Descriptions by name. */
-  readonly columns: ReadonlyMap<string, string>;
-}
 
 const NOW: Word = { name: 'now', type: 'instant', description: 'Instant of the query, UTC.' };
 const PAGE = ['page_from', 'page_until'];
 
-export function readOutline(definition: string): Outline {
-  const root = readRoot(definition);
+/** The fields of an endpoint.yaml under work that the workbench reads; wrong ones are missing. */
+export function readOutline(definition: string) {
+  const { contents } = parseDocument(definition, { merge: true });
+  const root = isMap(contents) ? contents : undefined;
   const columns = fieldsOf(root, 'columns');
   const added = root?.has('cursor') === true ? PAGE : [];
+  const parameters: Word[] = [...fieldsOf(root, 'parameters'), NOW, ...added.map((name) => ({ name }))];
   return {
     name: String(root?.get('name') ?? ''),
-    parameters: [...fieldsOf(root, 'parameters'), NOW, ...added.map((name) => ({ name }))],
+    parameters,
+    /** Descriptions by name. */
     columns: new Map(columns.map(({ name, description }) => [name, description])),
   };
-}
-
-function readRoot(definition: string): YAMLMap | undefined {
-  const { contents } = parseDocument(definition, { merge: true });
-  return isMap(contents) ? contents : undefined;
 }
 
 function fieldsOf(root: YAMLMap | undefined, field: string) {
@@ -113,7 +105,6 @@ ORDER BY timestamp
 }
 
 interface Served {
-  /** Names of alerts. */
   readonly taken: readonly string[];
   readonly receivers: readonly string[];
 }
@@ -128,7 +119,7 @@ type Asked = Pick<EndpointView, 'name' | 'description' | 'parameters'> & {
 /** A new alert on an endpoint, by a name that no alert has, with what else its file may say. */
 export function newAlert(
   endpoint: Asked | undefined,
-  parameters: Readonly<Record<string, string>>,
+  parameters: Values,
   { taken, receivers }: Served,
 ): string {
   const { name = 'my.endpoint', description = 'What it is about.', columns = [] } = endpoint ?? {};

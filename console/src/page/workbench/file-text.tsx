@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
-import { latestOf, useRun } from '../../api/queries.ts';
+import { latestOf } from '../../api/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Reading } from '../../ui/note.tsx';
 import { Tag } from '../../ui/tag.tsx';
@@ -7,14 +7,13 @@ import { readOutline } from './definition.ts';
 import { Panes } from './panes.tsx';
 import { SaveNotes } from './save-notes.tsx';
 import { type Check, useCheck } from './use-check.ts';
-import { filesPath, useSaveFile } from './use-save-file.ts';
-import { type Base, type StoredFiles, toBase, useWork } from './work.ts';
+import { type Saved, useSaveFile, useStored } from './use-save-file.ts';
+import { type Base, toBase, useWork } from './work.ts';
 
 /** The response to a check: faults, and what else its kind has. */
 export type FileCheck = NonNullable<Check['found']>;
 
 interface FileTextProps {
-  /** Kinds of definitions that are worked on as one text. */
   readonly kind: 'alerts' | 'dashboards';
   /** Empty: a new one, whose name its text says. */
   readonly name: string;
@@ -28,26 +27,15 @@ interface FileTextProps {
   readonly template?: string | undefined;
   /** Beside the name of the page: links. */
   readonly actions?: ReactNode;
-  /** Receives each check that has ended. */
   readonly onCheck?: (check: FileCheck) => void;
   readonly onSaved?: (name: string) => void;
-  /** What can be done with the text. */
   readonly children?: (definition: string) => ReactNode;
 }
 
 /** The file of a definition as a text: checked while it is written, and saved. */
 export function FileText({ template, ...bench }: FileTextProps) {
   const { kind, name } = bench;
-  const path = filesPath(kind, name);
-  const read = useRun(
-    name === ''
-      ? undefined
-      : {
-          key: ['file', path],
-          read: async (client, signal) =>
-            toBase(await client.call<StoredFiles>(path, ['definition', 'version'], { signal })),
-        },
-  );
+  const read = useStored('file', kind, name, name !== '');
   const isNew = name === '' || (read.state === 'failed' && read.error.status === 404);
   const opened =
     isNew && template !== undefined ? toBase({ definition: template, version: null }) : latestOf(read);
@@ -70,10 +58,11 @@ function FileBench(props: FileBenchProps) {
   const saving = useSaveFile(kind, saveBefore);
   const save = () => {
     const sent = { name: name || readOutline(definition).name, definition, version: base.version };
-    saving.save(sent, (saved) => {
+    const onSuccess = (saved: Saved) => {
       work.settle(toBase({ definition, version: saved.version }), texts);
       onSaved?.(saved.name);
-    });
+    };
+    saving.mutate(sent, { onSuccess });
   };
   const isUnsaved = isChanged || base.version === null;
   const label = name === '' ? 'New file' : `File of ${name}`;
@@ -84,8 +73,8 @@ function FileBench(props: FileBenchProps) {
         {actions}
         {refusal === null && (
           <div className="bench-save">
-            <Button disabled={!isUnsaved || saving.busy} onClick={save}>
-              {saving.busy
+            <Button disabled={!isUnsaved || saving.isPending} onClick={save}>
+              {saving.isPending
                 ? 'Saving…'
                 : saveBefore === undefined
                   ? 'Save'
@@ -97,7 +86,7 @@ function FileBench(props: FileBenchProps) {
       <SaveNotes
         {...{ kind, name, opened, work, saving, refusal, error }}
         saved={
-          saving.saved !== undefined &&
+          saving.data !== undefined &&
           !isChanged && <div className="note is-info">Saved, and served from now on.</div>
         }
       />

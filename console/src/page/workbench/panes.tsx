@@ -8,13 +8,10 @@ import { Segmented } from '../../ui/tabs.tsx';
 import type { FileFaults } from './use-check.ts';
 import type { Texts } from './work.ts';
 
-/** An editor of one text. */
 export interface Pane {
   readonly id: keyof Texts;
-  /** The name of the file. */
   readonly path: string;
   readonly language: 'sql' | 'yaml';
-  /** The accessible name. */
   readonly label: string;
   readonly note?: string;
   readonly words?: Vocabulary | undefined;
@@ -32,6 +29,9 @@ interface PanesProps {
 /** Editors of the texts, side by side or one at a time, and their faults, each a button that leads to its place. */
 export function Panes({ panes, texts, faults, onEdit, onRun }: PanesProps) {
   const [shown, setShown] = useState(panes[0]?.id ?? 'definition');
+  const labels = Object.fromEntries(
+    panes.map(({ id, path }) => [id, faults[id].length === 0 ? path : `${path} (${faults[id].length})`]),
+  );
   const editors = useRef<Partial<Record<keyof Texts, EditorHandle | null>>>({});
   const found = panes.flatMap(({ id, path }) => faults[id].map((fault) => ({ id, path, fault })));
   const show = (id: keyof Texts, fault: Fault) => {
@@ -42,12 +42,7 @@ export function Panes({ panes, texts, faults, onEdit, onRun }: PanesProps) {
     <div className="bench-panes">
       {panes.length > 1 && (
         <div className="bench-choose">
-          <Segmented
-            label="File"
-            options={panes.map(({ id, path }) => ({ id, label: path + countOf(faults[id]) }))}
-            selected={shown}
-            onSelect={setShown}
-          />
+          <Segmented<keyof Texts> label="File" options={labels} selected={shown} onSelect={setShown} />
         </div>
       )}
       {panes.map(({ id, path, language, label, note, words, actions }) => (
@@ -94,8 +89,4 @@ export function Panes({ panes, texts, faults, onEdit, onRun }: PanesProps) {
       </div>
     </div>
   );
-}
-
-function countOf(faults: readonly Fault[]): string {
-  return faults.length === 0 ? '' : ` (${faults.length})`;
 }

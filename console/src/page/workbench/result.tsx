@@ -1,13 +1,21 @@
-import { type ReactNode, Suspense, useMemo, useState } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import type { SavedTest } from '../../../../src/management/workbench-view.ts';
+import { formatJson } from '../../api/answer.ts';
+import { useClient } from '../../api/client.ts';
 import { latestOf, type Run } from '../../api/queries.ts';
 import { formatBytes, formatMs, formatRows } from '../../format/number.ts';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
+import { Button } from '../../ui/button.tsx';
 import type { View } from '../../ui/chart/drawings.tsx';
 import { toDrawable } from '../../ui/chart/guess.ts';
-import { ErrorNote } from '../../ui/note.tsx';
+import { TextField } from '../../ui/form.tsx';
+import { CloseAction, Dialog, FormDialog } from '../../ui/overlay/dialog.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { RunPanel } from '../endpoint/run-panel.tsx';
-import type { Answered } from './use-check.ts';
+import { TestOutcome } from './save-notes.tsx';
+import type { Answered, Question } from './use-check.ts';
+import type { Texts } from './work.ts';
 
 // Charts, tables and colours of code are loaded with the first result.
 const Views = lazyPart(async () => (await import('../../ui/chart/drawings.tsx')).AnswerViews);
@@ -16,12 +24,18 @@ interface ResultProps {
   readonly answer: Run<Answered>;
   /** Descriptions of columns by name, which say the unit of a chart. */
   readonly descriptions: ReadonlyMap<string, string>;
-  /** What can be done with the rows. */
-  readonly actions: ReactNode;
+  /** What the rows can be kept as a test of; undefined: they cannot. */
+  readonly tested: Tested | undefined;
 }
 
-/** The rows of the last run. */
-export function Result({ answer, descriptions, actions }: ResultProps) {
+interface Tested {
+  readonly name: string;
+  /** Its files as they are saved. */
+  readonly base: Texts;
+  readonly asked: Question;
+}
+
+export function Result({ answer, descriptions, tested }: ResultProps) {
   const [view, setView] = useState<View>();
   const value = latestOf(answer);
   const drawn = useMemo(() => {
@@ -31,39 +45,107 @@ export function Result({ answer, descriptions, actions }: ResultProps) {
       description: descriptions.get(one.name) ?? '',
       search: null,
     }));
-    const { values, result: rows, now } = value;
+    const { values, rows, now } = value;
     return toDrawable({ ...value, columns }, { values, rows, atMs: Date.parse(now) });
   }, [value, descriptions]);
   return (
     <RunPanel
       title="Result"
       run={answer}
-      rowsOf={({ result }) => result}
       factsOf={(one) => [
         one.truncated && <Tag tone="warn">cut at max_rows</Tag>,
-        formatRows(one.result.length),
+        formatRows(one.rows.length),
         `${formatRows(one.rows_read)} read`,
         `${formatBytes(one.bytes_read)} read`,
         `${formatMs(one.engine_ms)} in the engine`,
         `${formatMs(one.ms)} in all`,
       ]}
-      actions={actions}
+      actions={
+        tested !== undefined && answer.state === 'done' && <TestButton {...tested} answer={answer.value} />
+      }
       idle={<p className="muted">Press Run.</p>}
-      failed={(error) =>
-        error.code === 'invalid_definition' ? (
-          <p role="alert">Not run: the files have the faults above.</p>
-        ) : (
-          <ErrorNote error={error} />
-        )
+      failed={({ code }) =>
+        code === 'invalid_definition' && <p role="alert">Not run: the files have the faults above.</p>
       }
     >
-      {({ result }) =>
-        drawn && (
-          <Suspense fallback={<p className="muted">Loading…</p>}>
-            <Views rows={result} {...{ drawn, view }} onView={setView} />
-          </Suspense>
-        )
-      }
+      {({ rows }) => drawn && <Views rows={rows} {...{ drawn, view }} onView={setView} />}
     </RunPanel>
   );
+}
+
+interface TestProps extends Tested {
+  readonly answer: Answered;
+}
+
+function TestButton(props: TestProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>{KEEP}</Button>
+      {isOpen && <TestDialog {...props} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+const KEEP = 'Keep as a test';
+const ROWS_MAX = 20;
+
+function TestDialog({ name, base, asked, answer, onClose }: TestProps & { readonly onClose: () => void }) {
+  const client = useClient();
+  const [title, setTitle] = useState('');
+  const sending = useMutation({
+    mutationFn: (_: FormData) =>
+      client.call<SavedTest>('/api/workbench/tests', ['file', 'tests'], {
+        method: 'POST',
+        body: {
+          name,
+          title: title.trim(),
+          now: answer.now,
+          values: asked.values,
+          rows: formatJson(answer.rows, 0),
+        },
+      }),
+  });
+  const { data: saved } = sending;
+  const refusal = findRefusal({ base, asked, answer });
+  if (saved !== undefined || refusal !== undefined)
+    return (
+      <Dialog title={KEEP} onClose={onClose} wide={saved !== undefined}>
+        {saved === undefined ? (
+          <p>{refusal}</p>
+        ) : (
+          <>
+            <TestOutcome tests={saved.tests}>
+              Written into <code>{saved.file}</code>.
+            </TestOutcome>
+            <p className="muted">
+              Tests run on the events of their file, not on those that are stored: write the events that these
+              rows come from into it.
+            </p>
+          </>
+        )}
+        <CloseAction onClose={onClose} />
+      </Dialog>
+    );
+  const send = { ...sending, mutate: (data: FormData) => title.trim() !== '' && sending.mutate(data) };
+  return (
+    <FormDialog title={KEEP} submit={['Add the test', 'Adding…']} sending={send} onClose={onClose}>
+      <TextField
+        label="What it shows"
+        help="A sentence, such as: counts status 500 and above in the last hour"
+        maxLength={200}
+        value={title}
+        onChange={setTitle}
+      />
+    </FormDialog>
+  );
+}
+
+function findRefusal({ base, asked, answer }: Omit<TestProps, 'name'>) {
+  const count = answer.rows.length;
+  if (base.sql !== asked.sql || base.definition !== asked.definition)
+    return 'The result is not that of the saved files. Save, then run them again.';
+  if (count > ROWS_MAX)
+    return `The result has ${count} rows, a test at most ${ROWS_MAX}. Run the query for less, such as a shorter range.`;
+  return undefined;
 }

@@ -1,25 +1,23 @@
 import type { ReactNode } from 'react';
 import type { SavedEndpoint } from '../../../../src/management/workbench-view.ts';
 import type { ApiError } from '../../api/client.ts';
-import { useRun } from '../../api/queries.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/note.tsx';
 import { TextDiff } from '../../ui/text-diff.tsx';
-import { type DefinitionKind, filesPath, type Saving } from './use-save-file.ts';
-import { type Base, type StoredFiles, toBase, type Work } from './work.ts';
+import { type DefinitionKind, type Saving, useStored } from './use-save-file.ts';
+import type { Base, Work } from './work.ts';
 
 interface SaveNotesProps {
   readonly kind: DefinitionKind;
   readonly name: string;
   readonly opened: Base;
   readonly work: Work;
-  readonly saving: Pick<Saving, 'error' | 'reset'>;
+  readonly saving: Pick<Saving, 'reset'> & { readonly error: ApiError | null };
   /** Why the service may not write files; null: it may. */
   readonly refusal: string | null;
   /** What is said of the last save; undefined: none, or there are changes since. */
   readonly saved: ReactNode;
-  /** Of a check. */
-  readonly error: ApiError | undefined;
+  readonly error: ApiError | null;
   /** Saves the texts under another name; undefined: they cannot be. */
   readonly onCopy?: () => void;
 }
@@ -29,16 +27,7 @@ export function SaveNotes(props: SaveNotesProps) {
   const { kind, name, opened, work, saving, refusal, saved, onCopy } = props;
   const error = saving.error ?? props.error;
   const isConflict = error?.code === 'conflict';
-  const path = filesPath(kind, name);
-  const theirs = useRun(
-    !isConflict
-      ? undefined
-      : {
-          key: ['conflict', path],
-          read: async (client, signal) =>
-            toBase(await client.call<StoredFiles>(path, ['definition', 'version'], { signal })),
-        },
-  );
+  const theirs = useStored('conflict', kind, name, isConflict);
   const stored = theirs.state === 'done' ? theirs.value : undefined;
   const load = (base: Base) => {
     work.reset(base);
@@ -48,7 +37,7 @@ export function SaveNotes(props: SaveNotesProps) {
     <>
       <div className="bench-notes" aria-live="polite">
         {refusal !== null && <div className="note is-info">Not saved here: {refusal}.</div>}
-        {work.isRestored && error === undefined && (
+        {work.isRestored && error === null && (
           <div className="note is-info bench-note">
             <span>
               These are your unsaved changes.
@@ -74,7 +63,7 @@ export function SaveNotes(props: SaveNotesProps) {
             </span>
           </div>
         )}
-        {error !== undefined && !isConflict && <ErrorNote error={error} />}
+        {error !== null && !isConflict && <ErrorNote error={error} />}
         {/* The definition may have been removed. */}
         {theirs.state === 'failed' && theirs.error.status !== 404 && <ErrorNote error={theirs.error} />}
       </div>
@@ -94,19 +83,11 @@ interface DifferencesProps {
 }
 
 function Differences({ name, stored, work }: DifferencesProps) {
-  const files = [
-    { id: 'definition', path: `${name}.yaml` },
-    { id: 'sql', path: 'query.sql' },
-  ] as const;
-  const changed = files.filter(({ id }) => stored[id] !== work.texts[id]);
+  const paths = { definition: `${name}.yaml`, sql: 'query.sql' };
+  const changed = (['definition', 'sql'] as const).filter((id) => stored[id] !== work.texts[id]);
   if (changed.length === 0) return <p className="muted">Yours are the same as theirs.</p>;
-  return changed.map(({ id, path }) => (
-    <TextDiff
-      key={id}
-      label={path}
-      before={{ name: 'theirs', text: stored[id] }}
-      after={{ name: 'mine', text: work.texts[id] }}
-    />
+  return changed.map((id) => (
+    <TextDiff key={id} label={paths[id]} theirs={stored[id]} mine={work.texts[id]} />
   ));
 }
 
@@ -116,7 +97,6 @@ interface TestOutcomeProps {
   readonly children: ReactNode;
 }
 
-/** Says which tests of an endpoint failed. */
 export function TestOutcome({ tests, children }: TestOutcomeProps) {
   const failed = tests.filter(({ passed }) => !passed);
   const outcome =

@@ -13,7 +13,6 @@ import type { Texts } from './work.ts';
 
 const DELAY_MS = 500;
 
-/** Faults of each text. */
 export type FileFaults = Readonly<Record<keyof Texts, readonly Fault[]>>;
 
 /** `definition`, and `sql` of an endpoint: routes reject unknown members. */
@@ -22,20 +21,10 @@ type Checked = Pick<Texts, 'definition'> & Partial<Pick<Texts, 'sql'>>;
 /** The response to a check, of which kinds of definitions have parts. */
 type Found = Pick<DraftCheck, 'errors'> & Partial<DraftCheck>;
 
-export interface Check extends Pick<DraftCheck, 'columns'> {
-  /** Whether the result is of the texts as they are now. */
-  readonly isCurrent: boolean;
-  readonly faults: FileFaults;
-  /** The parameters of the last text without a fault in its definition. */
-  readonly parameters: DraftCheck['parameters'];
-  /** A failure that is not a fault of the texts. */
-  readonly error: ApiError | undefined;
-  /** The response, with what a kind of definition adds. */
-  readonly found: Found | undefined;
-}
+export type Check = ReturnType<typeof useCheck>;
 
 /** Checks texts, if that is wanted, when they have been left alone for half a second. */
-export function useCheck(kind: DefinitionKind, body: Checked, isWanted = true): Check {
+export function useCheck(kind: DefinitionKind, body: Checked, isWanted = true) {
   const client = useClient();
   const path = actionPath(kind, 'check');
   const { data, error, isPlaceholderData, isPending } = useQuery({
@@ -46,7 +35,8 @@ export function useCheck(kind: DefinitionKind, body: Checked, isWanted = true): 
         return await client.call<Found>(path, ['errors'], { method: 'POST', body, signal });
       } catch (failure) {
         const errors = failure instanceof ApiError ? failure.errors : [];
-        if (errors.some(isOfTexts)) return { errors: errors as Found['errors'] }; // those of other members are not shown
+        if (errors.some(({ parameter }) => parameter === 'definition' || parameter === 'sql'))
+          return { errors: errors as Found['errors'] }; // those of other members are not shown
         throw failure;
       }
     },
@@ -55,7 +45,7 @@ export function useCheck(kind: DefinitionKind, body: Checked, isWanted = true): 
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0, // a text is rarely the same again
   });
-  const known = useRef<Pick<Check, 'parameters' | 'columns'>>({ parameters: [], columns: [] });
+  const known = useRef<Pick<DraftCheck, 'parameters' | 'columns'>>({ parameters: [], columns: [] });
   const { errors, parameters = [], columns } = data ?? {};
   // A definition with faults has no parameters: their form stays while it is being written.
   const isBroken = errors === undefined || (errors.length > 0 && parameters.length === 0);
@@ -64,16 +54,16 @@ export function useCheck(kind: DefinitionKind, body: Checked, isWanted = true): 
     columns: columns ?? known.current.columns,
   };
   return {
+    /** Those of the last text without a fault in its definition. */
     ...known.current,
     faults: useMemo(() => toFaults(errors), [errors]),
-    error: error ?? undefined,
+    /** A failure that is not a fault of the texts. */
+    error,
+    /** Whether the result is of the texts as they are now. */
     isCurrent: !isPlaceholderData && !isPending,
+    /** The response, with what a kind of definition adds. */
     found: data,
   };
-}
-
-function isOfTexts({ parameter }: ApiError['errors'][number]): boolean {
-  return parameter === 'definition' || parameter === 'sql';
 }
 
 function toFaults(errors: ApiError['errors'] = []): FileFaults {
@@ -88,7 +78,7 @@ export interface Question extends Pick<Texts, 'definition' | 'sql'> {
 
 /** The rows of a run. `ms`: the round trip; `values`: those of the parameters. */
 export interface Answered extends RunReport {
-  readonly result: readonly Row[];
+  readonly rows: readonly Row[];
   readonly ms: number;
   readonly values: Readonly<Record<string, string>>;
 }
@@ -100,16 +90,12 @@ export function useBenchRun({ definition, sql }: Texts, check: Check, entered: Q
   const [{ round, asked }, setAsked] = useState<{ readonly round: number; readonly asked?: Question }>({
     round: 0,
   });
-  const run = useRun<Answered>(
-    asked && {
-      key: [PATH, round],
-      async read(client, signal) {
-        const raw = await client.callRaw(PATH, { method: 'POST', body: asked, signal });
-        const rows = parseAnswer<Answered>(raw, ['result', 'columns', 'parameters'], parseJson);
-        return { ...rows, ms: raw.ms, values: asked.values };
-      },
-    },
-  );
+  const run = useRun(asked && [PATH, round], async (client, signal): Promise<Answered> => {
+    const raw = await client.callRaw(PATH, { method: 'POST', body: asked, signal });
+    const needs = ['result', 'columns', 'parameters'] as const;
+    const { result, ...report } = parseAnswer<RunReport & { result: Row[] }>(raw, needs, parseJson);
+    return { ...report, rows: result, ms: raw.ms, values: asked?.values ?? {} };
+  });
   const values = useMemo(() => fillIn(check.parameters, entered), [check.parameters, entered]);
   const question = (): Question => {
     // A run may come before the first check, which says what parameters there are.
@@ -126,7 +112,6 @@ export function useBenchRun({ definition, sql }: Texts, check: Check, entered: Q
   const hasFaults = check.faults.sql.length + check.faults.definition.length > 0;
   return {
     answer,
-    /** What the answer is of. */
     asked,
     values,
     faults: hasFaults || found === undefined ? check.faults : found,

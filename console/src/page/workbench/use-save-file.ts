@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { SavedEndpoint } from '../../../../src/management/workbench-view.ts';
-import { type ApiError, useClient } from '../../api/client.ts';
-import { queries } from '../../api/queries.ts';
+import { useClient } from '../../api/client.ts';
+import { queries, type Run, useRun } from '../../api/queries.ts';
+import { type Base, type StoredFiles, toBase } from './work.ts';
 
 /** Definitions that the workbench saves: the part of their paths in the API. */
 export type DefinitionKind = 'endpoints' | 'alerts' | 'dashboards' | 'searches';
@@ -11,9 +12,17 @@ export function actionPath(kind: DefinitionKind, action: 'check' | 'save'): stri
   return `/api/workbench/${kind === 'endpoints' ? '' : `${kind}/`}${action}`;
 }
 
-/** The path of what a definition's files are now. */
 export function filesPath(kind: DefinitionKind, name: string): string {
   return `/api/workbench/${kind}/${encodeURIComponent(name)}`;
+}
+
+/** Reads what a definition's files are now. @param reason each reads them by itself */
+export function useStored(reason: string, kind: DefinitionKind, name: string, isWanted: boolean): Run<Base> {
+  const path = filesPath(kind, name);
+  const needs = ['definition', 'version'] as const;
+  return useRun(isWanted ? [reason, path] : undefined, async (client, signal) =>
+    toBase(await client.call<StoredFiles>(path, needs, { signal })),
+  );
 }
 
 interface SentFile {
@@ -21,34 +30,24 @@ interface SentFile {
   readonly definition: string;
   /** null: a new file. */
   readonly version: string | null;
-  /** Of endpoints. */
   readonly sql?: string;
   readonly test?: string;
 }
 
 /** `tests`: those of an endpoint, which ran. */
-type Saved = Pick<SavedEndpoint, 'name' | 'version'> & Partial<Pick<SavedEndpoint, 'tests'>>;
+export type Saved = Pick<SavedEndpoint, 'name' | 'version'> & Partial<Pick<SavedEndpoint, 'tests'>>;
 
-export interface Saving {
-  /** @param onSaved is not called if the part of the page has gone meanwhile */
-  readonly save: (sent: SentFile, onSaved: (saved: Saved) => void) => void;
-  readonly busy: boolean;
-  readonly error: ApiError | undefined;
-  readonly saved: Saved | undefined;
-  readonly reset: () => void;
-}
+export type Saving = ReturnType<typeof useSaveFile>;
 
 /** Saves the file of a definition, or the files of an endpoint. @param before saves what it needs */
-export function useSaveFile(kind: DefinitionKind, before?: () => Promise<void>): Saving {
+export function useSaveFile(kind: DefinitionKind, before?: () => Promise<void>) {
   const client = useClient();
   const cache = useQueryClient();
-  const { mutate, isPending, error, data, reset } = useMutation({
+  return useMutation({
     async mutationFn(body: SentFile) {
       await before?.();
-      return await client.call<Saved>(actionPath(kind, 'save'), ['name', 'version'], {
-        method: 'POST',
-        body,
-      });
+      const path = actionPath(kind, 'save');
+      return await client.call<Saved>(path, ['name', 'version'], { method: 'POST', body });
     },
     onSuccess() {
       // The lists of the navigation and the other pages have it at once.
@@ -56,6 +55,4 @@ export function useSaveFile(kind: DefinitionKind, before?: () => Promise<void>):
       void cache.invalidateQueries({ queryKey: queries.workbench.queryKey });
     },
   });
-  const save: Saving['save'] = (sent, onSaved) => mutate(sent, { onSuccess: onSaved });
-  return { save, busy: isPending, error: error ?? undefined, saved: data, reset };
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { useLocation } from 'wouter';
 import { queries, useRead } from '../../api/queries.ts';
 import { Options } from '../../ui/form.tsx';
 import { alertFilePath, endpointFilesPath } from './path.ts';
@@ -9,14 +10,12 @@ interface WorkHeadProps {
   readonly endpoint?: string;
   /** The alert under work; empty: a new one. */
   readonly alert?: string;
-  /** @param path of the workbench with what was chosen */
-  readonly onOpen: (path: string) => void;
-  /** What can be done. */
   readonly children?: ReactNode;
 }
 
 /** The head of the workbench, with a choice of endpoints and alerts. */
-export function WorkHead({ endpoint = '', alert, onOpen, children }: WorkHeadProps) {
+export function WorkHead({ endpoint = '', alert, children }: WorkHeadProps) {
+  const [, navigate] = useLocation();
   const endpoints = useRead(queries.endpoints).value?.result ?? [];
   const alerts = useRead(queries.alerts).value?.result ?? [];
   return (
@@ -26,7 +25,7 @@ export function WorkHead({ endpoint = '', alert, onOpen, children }: WorkHeadPro
         className="input bench-choice"
         aria-label={alert === undefined ? 'Endpoint under work' : 'Alert under work'}
         value={alert === undefined ? endpointFilesPath(endpoint) : alertFilePath(alert)}
-        onChange={({ target }) => onOpen(target.value)}
+        onChange={({ target }) => navigate(target.value)}
       >
         <option value={endpointFilesPath('')}>New endpoint</option>
         <Options options={withOwn(endpoints, endpoint).map((name) => [endpointFilesPath(name), name])} />

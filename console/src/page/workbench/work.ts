@@ -15,7 +15,6 @@ export interface Texts {
 export interface Base extends Texts {
   /** null: a new definition. */
   readonly version: string | null;
-  /** Values of the parameters to begin with. */
   readonly values?: Readonly<Record<string, string>>;
 }
 
@@ -28,33 +27,19 @@ export function toBase({ definition, sql = '', version }: StoredFiles): Base {
   return { definition, sql, test: '', version };
 }
 
-export interface Work {
-  readonly base: Base;
-  readonly texts: Texts;
-  readonly values: Readonly<Record<string, string>>;
-  readonly isChanged: boolean;
-  /** Whether the texts are those of an earlier visit. */
-  readonly isRestored: boolean;
-  /** Whether a reload would keep the changes. */
-  readonly isKept: boolean;
-  edit(change: Partial<Texts>): void;
-  setValue(name: string, value: string): void;
-  /** Continues with these texts. */
-  reset(base: Base): void;
-  /** To be called when texts are saved; edits since they were `sent` stay. */
-  settle(saved: Base, sent: Texts): void;
-}
+export type Work = ReturnType<typeof useWork>;
 
 /** The texts under work, kept as the draft of this name while they differ from the files. */
-export function useWork(name: string, opened: Base): Work {
+export function useWork(name: string, opened: Base) {
   // Who signs in next in this tab does not see what another one wrote.
   const key = `tailrace.workbench.${useClient().self.id}.${name}`;
   const [state, setState] = useState(() => {
     const draft = readDraft(key);
+    const values: Readonly<Record<string, string>> = { ...opened.values, ...draft.values };
     return {
       base: { ...opened, version: draft.work?.version ?? opened.version },
       texts: textsOf(draft.work ?? opened),
-      values: { ...opened.values, ...draft.values },
+      values,
       isRestored: draft.work !== undefined,
     };
   });
@@ -70,13 +55,18 @@ export function useWork(name: string, opened: Base): Work {
   }, [key, texts, values, base.version, isChanged]);
 
   return {
-    ...{ base, texts, values, isChanged, isKept },
+    ...{ base, texts, values, isChanged },
+    /** Whether a reload would keep the changes. */
+    isKept,
+    /** Whether the texts are those of an earlier visit. */
     isRestored: state.isRestored && isChanged,
-    edit: (part) => change((before) => ({ texts: { ...before.texts, ...part } })),
-    setValue: (parameter, value) =>
+    edit: (part: Partial<Texts>) => change((before) => ({ texts: { ...before.texts, ...part } })),
+    setValue: (parameter: string, value: string) =>
       change((before) => ({ values: { ...before.values, [parameter]: value } })),
-    reset: (next) => change(() => ({ base: next, texts: textsOf(next), isRestored: false })),
-    settle(saved, sent) {
+    /** Continues with these texts. */
+    reset: (next: Base) => change(() => ({ base: next, texts: textsOf(next), isRestored: false })),
+    /** To be called when texts are saved; edits since they were `sent` stay. */
+    settle(saved: Base, sent: Texts) {
       keepDraft(key, { values: {} }); // the name may be another one now
       change((before) => ({
         base: saved,
@@ -99,7 +89,6 @@ function textsOf({ definition, sql, test }: Texts): Texts {
 interface Draft {
   /** Texts that are not saved, and the version of the files that they started from. */
   readonly work?: (Texts & Pick<Base, 'version'>) | undefined;
-  /** Values of the parameters. */
   readonly values: Readonly<Record<string, string>>;
 }
 

@@ -6,16 +6,14 @@ import { Reading } from '../../ui/note.tsx';
 import { MissingPage } from '../../ui/page-head.tsx';
 import { Bench } from './bench.tsx';
 import { newEndpoint } from './definition.ts';
-import { endpointFilesPath, parseFromSearch, readFromSearch } from './path.ts';
+import { endpointFilesPath, parseWorkUrl, readFromSearch } from './path.ts';
 import { filesPath } from './use-save-file.ts';
 import { type StoredFiles, toBase } from './work.ts';
 import { WorkHead } from './work-head.tsx';
 
 /** Writes, tries and saves endpoints. `?endpoint=NAME` opens one, `?search=…` writes a search as one; otherwise a new one is begun. */
 export default function WorkbenchPage() {
-  const url = useSearch();
-  const name = new URLSearchParams(url).get('endpoint') ?? '';
-  const search = parseFromSearch(url);
+  const { endpoint: name, search } = parseWorkUrl(useSearch());
   const [, navigate] = useLocation();
   const { value: workbench, error } = useRead(queries.workbench);
   const [opened, setOpened] = useState({ name, search, round: 0 });
@@ -41,9 +39,7 @@ export default function WorkbenchPage() {
         {error?.message}
       </MissingPage>
     );
-  return (
-    <Opened key={opened.round} {...{ name, search, workbench, onSaved }} {...opened} onOpen={navigate} />
-  );
+  return <Opened key={opened.round} {...{ name, search, workbench, onSaved }} {...opened} />;
 }
 
 interface OpenedProps {
@@ -53,31 +49,26 @@ interface OpenedProps {
   /** Counts up, so that opening a name again reads its files again. */
   readonly round: number;
   readonly workbench: WorkbenchView;
-  /** @param path of the workbench */
-  readonly onOpen: (path: string) => void;
   readonly onSaved: (name: string) => void;
 }
 
-function Opened({ name, search, round, workbench, onOpen, onSaved }: OpenedProps) {
+function Opened({ name, search, round, workbench, onSaved }: OpenedProps) {
   const [first] = useState(name);
   const [searched] = useState(name === '' ? search : '');
-  const read = useRun({
-    key: ['files', first, searched, round],
-    async read(client, signal) {
-      if (searched !== '') return readFromSearch(client, searched, signal);
-      if (first === '') return newEndpoint(workbench.tables);
-      const path = filesPath('endpoints', first);
-      return toBase(await client.call<StoredFiles>(path, ['definition', 'sql', 'version'], { signal }));
-    },
+  const read = useRun(['files', first, searched, round], async (client, signal) => {
+    if (searched !== '') return readFromSearch(client, searched, signal);
+    if (first === '') return newEndpoint(workbench.tables);
+    const path = filesPath('endpoints', first);
+    return toBase(await client.call<StoredFiles>(path, ['definition', 'sql', 'version'], { signal }));
   });
   const opened = latestOf(read);
   if (opened === undefined)
     return (
       <>
-        <WorkHead endpoint={name} onOpen={onOpen} />
+        <WorkHead endpoint={name} />
         <Reading error={read.state === 'failed' ? read.error : undefined} />
       </>
     );
   const draftName = searched === '' ? name : `?${searched}`;
-  return <Bench {...{ name, draftName, opened, workbench, onOpen, onSaved }} />;
+  return <Bench {...{ name, draftName, opened, workbench, onSaved }} />;
 }

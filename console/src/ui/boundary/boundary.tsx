@@ -1,5 +1,5 @@
 import { QueryClientContext } from '@tanstack/react-query';
-import { Component, type ComponentType, lazy, type ReactNode, use, useEffect } from 'react';
+import { Component, type ComponentType, lazy, type ReactNode, Suspense, use, useEffect } from 'react';
 import { Button } from '../button.tsx';
 
 interface BoundaryProps {
@@ -33,13 +33,8 @@ export class Boundary extends Component<BoundaryProps, BoundaryState> {
   }
 }
 
-interface BrokenProps {
-  readonly error: unknown;
-  readonly onRetry: () => void;
-}
-
 /** Replaces a failed part, and says how to continue. The address and the key are kept. */
-function Broken({ error, onRetry }: BrokenProps) {
+function Broken({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
   const cache = use(QueryClientContext); // none before the sign-in
   // It may have failed over an answer that is kept: the next attempt reads it again.
   useEffect(() => cache?.removeQueries({ type: 'inactive' }), [cache]);
@@ -63,7 +58,15 @@ function Broken({ error, onRetry }: BrokenProps) {
   );
 }
 
-/** A component whose files are loaded when it is first shown. */
-export function lazyPart<Props = object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
-  return lazy(async () => ({ default: await load() }));
+/** A component whose files are loaded when it is first shown. @param fallback shown until then */
+export function lazyPart<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  fallback: (props: Props) => ReactNode = () => <p className="muted">Loading…</p>,
+): ComponentType<Props> {
+  const Part: ComponentType<Props> = lazy(async () => ({ default: await load() }));
+  return (props) => (
+    <Suspense fallback={fallback(props)}>
+      <Part {...props} />
+    </Suspense>
+  );
 }

@@ -5,7 +5,6 @@ import type { Span } from '../../format/time-axis.ts';
 import type { Chart } from './chart.ts';
 import { findBounds } from './panel-chart.ts';
 
-/** An answer that is drawn. */
 export interface Drawn {
   readonly columns: Columns;
   readonly rows: readonly Row[];
@@ -16,12 +15,7 @@ export interface Drawn {
 export type Columns = EndpointView['columns'];
 
 /** What an answer covers, in seconds since the epoch; undefined: not known. */
-export interface AnswerRange {
-  readonly from: number | undefined;
-  readonly until: number;
-  /** Whether it ends at the instant of the query. */
-  readonly isOpen: boolean;
-}
+export type AnswerRange = ReturnType<typeof findAnswerRange>;
 
 type Called = Pick<EndpointView, 'parameters'>;
 
@@ -34,7 +28,7 @@ export function findAnswerRange(
   { parameters }: Called,
   values: Readonly<Record<string, string>>,
   atMs: number,
-): AnswerRange {
+) {
   const textOf = (name: string) =>
     ownMember(values, name) || (parameters.find((one) => one.name === name)?.default ?? '');
   const bounds = findBounds(parameters);
@@ -45,7 +39,12 @@ export function findAnswerRange(
   };
   const now = atMs / 1000;
   const until = Math.min(boundOf('until') ?? now, now);
-  return { from: boundOf('from'), until, isOpen: until === now };
+  return {
+    from: boundOf('from'),
+    until,
+    /** Whether it ends at the instant of the query. */
+    isOpen: until === now,
+  };
 }
 
 /** Seconds since the epoch. Without a zone it is UTC, as the service reads it. */
@@ -72,15 +71,7 @@ export function toSeconds(value: unknown): number {
 
 const POINTS_MAX = 5_000;
 
-/** The times of a chart. */
-export interface Grid {
-  readonly spans: readonly Span[];
-  readonly partial: Chart['partial'];
-  /** Whether the spans have one width. */
-  readonly isEven: boolean;
-  /** Places by the start of a span, in seconds. */
-  readonly placeOf: ReadonlyMap<number, number>;
-}
+export type Grid = ReturnType<typeof toGrid>;
 
 /**
  * Empty time buckets are not returned: fills the grid from the first to the last bucket with rows.
@@ -88,7 +79,7 @@ export interface Grid {
  * @param seconds of the rows, in any order
  * @param range of the answer; the width of a bucket is the least distance of two rows, and one row is of all the rest of the range
  */
-export function toGrid(seconds: readonly number[], range: AnswerRange | undefined): Grid {
+export function toGrid(seconds: readonly number[], range: AnswerRange | undefined) {
   const sorted = [...new Set(seconds)].filter(Number.isFinite).sort((a, b) => a - b);
   const [first = 0] = sorted;
   const end = sorted.at(-1) ?? 0;
@@ -104,5 +95,12 @@ export function toGrid(seconds: readonly number[], range: AnswerRange | undefine
     return { from, until: next ?? until };
   });
   const partial: Chart['partial'] = range === undefined ? new Map() : findPartial(spans, range);
-  return { spans, partial, isEven, placeOf: new Map(times.map((time, place) => [time, place])) };
+  return {
+    spans,
+    partial,
+    /** Whether the spans have one width. */
+    isEven,
+    /** Places by the start of a span, in seconds. */
+    placeOf: new Map(times.map((time, place) => [time, place])),
+  };
 }

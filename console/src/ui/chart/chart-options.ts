@@ -23,12 +23,20 @@ export function createOptions(parts: OptionParts): uPlot.Options {
   const { series, format, stacked = false, thresholds = [] } = chart;
   const style = getComputedStyle(document.documentElement);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const painting = (paint: (plot: uPlot, chart: Chart, color: ColorOf) => void) => (plot: uPlot) => {
+    plot.ctx.save();
+    paint(plot, chart, color);
+    plot.ctx.restore();
+  };
   const axis = {
     stroke: color('text-3'),
     font: `11px ${color('font')}`,
     ticks: { show: false },
     grid: { stroke: color('grid'), width: 1 },
   };
+  const areWhole = series.every(({ values }) =>
+    values.every((value) => value === null || Number.isInteger(value)),
+  );
   const bands = areBars(chart)
     ? []
     : stacked
@@ -53,8 +61,8 @@ export function createOptions(parts: OptionParts): uPlot.Options {
     hooks: {
       setCursor: [(plot) => onPoint(plot.cursor.idx ?? null)],
       setSelect: [({ select }) => onDrag(select.left, select.left + select.width)],
-      drawClear: [(plot) => shade(plot, chart, color)],
-      draw: [(plot) => hatch(plot, chart, color), (plot) => drawLines(plot, chart, color)],
+      drawClear: [painting(shade)],
+      draw: [painting(hatch), painting(drawLines)],
     },
     scales: { y: { range: (_self, min, max) => rangeOf(min, max, thresholds) } },
     axes: [
@@ -69,7 +77,7 @@ export function createOptions(parts: OptionParts): uPlot.Options {
         ...axis,
         size: AXIS_PX,
         space: Math.min(40, heightPx / 4),
-        ...(series.every(isWhole) && { incrs: WHOLE_STEPS }),
+        ...(areWhole && { incrs: WHOLE_STEPS }),
         values: (_self, values) => values.map((value) => format(value)),
       },
     ],
@@ -98,10 +106,6 @@ const DRAG_PX = 6;
 const POWERS = Array.from({ length: 12 }, (_, i) => 10 ** i);
 const WHOLE_STEPS = [1, 2, 5].flatMap((n) => POWERS.map((power) => n * power)).toSorted((a, b) => a - b);
 
-function isWhole({ values }: ChartSeries): boolean {
-  return values.every((value) => value === null || Number.isInteger(value));
-}
-
 /** From zero, and up to a threshold that is near the values: a distant one would flatten them. */
 function rangeOf(min: number, max: number, thresholds: NonNullable<Chart['thresholds']>): [number, number] {
   const near = thresholds.map(({ value }) => value).filter((value) => value <= max * 2);
@@ -109,7 +113,6 @@ function rangeOf(min: number, max: number, thresholds: NonNullable<Chart['thresh
   return [min < 0 ? min * 1.08 : 0, top > 0 ? top * 1.08 : 1];
 }
 
-/** Lines across the plot: thresholds, and instants. */
 function drawLines(
   { ctx, bbox, valToPos }: uPlot,
   { thresholds = [], instants = [] }: Chart,
@@ -119,16 +122,14 @@ function drawLines(
   const [right, bottom] = [left + bbox.width, top + bbox.height];
   const draw = (stroke: string, [x1, y1, x2, y2]: readonly [number, number, number, number]) => {
     if (x1 < left || x2 > right || y1 < top || y2 > bottom) return;
-    ctx.save();
     ctx.beginPath();
-    ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
-    ctx.lineWidth = 1.5 * devicePixelRatio;
     ctx.strokeStyle = stroke;
     ctx.moveTo(x1, y1);
     ctx.lineTo(x2, y2);
     ctx.stroke();
-    ctx.restore();
   };
+  ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
+  ctx.lineWidth = 1.5 * devicePixelRatio;
   for (const threshold of thresholds) {
     const y = valToPos(threshold.value, 'y', true);
     draw(color(threshold.color), [left, y, right, y]);
@@ -143,10 +144,8 @@ function shade(plot: uPlot, { shades = [] }: Chart, color: ColorOf): void {
   for (const one of shades) {
     const area = areaOf(plot, one);
     if (area === undefined) continue;
-    plot.ctx.save();
     plot.ctx.fillStyle = color(one.color);
     plot.ctx.fillRect(...area);
-    plot.ctx.restore();
   }
 }
 
@@ -160,6 +159,9 @@ function areaOf(
   return right <= left ? undefined : [left, bbox.top, right - left, bbox.height];
 }
 
+const BAR_SHARE = 0.86;
+const BAR_WIDTH_PX_MAX = 120;
+
 /** @param share of the width, of bars that are not stacked */
 function toSeries(
   { label, color: name, alpha = 1, kind = 'area', values }: ChartSeries,
@@ -169,26 +171,20 @@ function toSeries(
   // Mixed with the ground instead of translucent: bars lie on one another.
   const stroke = alpha < 1 ? mix(color(name), alpha, color('surface')) : color(name);
   const fill = toAlpha(stroke, share === undefined ? 0.45 : 0.16);
+  // Opaque: each is drawn over the one before, which is higher if they are stacked, else wider.
+  const size: [number, number] = [BAR_SHARE * (share ?? 1), BAR_WIDTH_PX_MAX * (share ?? 1)];
+  const bars = kind === 'bar' ? uPlot.paths.bars?.({ size }) : undefined;
   return {
     label,
     stroke: kind === 'range' || kind === 'wide' ? toAlpha(stroke, 0.45) : stroke,
     width: kind === 'range' ? 1 : kind === 'wide' ? 5 : 1.75,
     ...(kind === 'dashed' && { dash: [5, 4] }),
     ...(kind === 'area' && { fill }),
-    ...(kind === 'bar' && uPlot.paths.bars && BARS({ fill: stroke, share }, uPlot.paths.bars)),
+    ...(bars && { fill: stroke, width: 0, paths: bars }),
     // A value between two gaps is not on a line, so it gets a point.
     points: { size: 4, fill: stroke, show: kind !== 'bar' && (values.length < 3 || values.includes(null)) },
   };
 }
-
-const BAR_SHARE = 0.86;
-const BAR_WIDTH_PX_MAX = 120;
-
-/** Opaque: of stacked bars each is drawn over the one before, which is higher; of others over the one before, which is wider. */
-const BARS = (
-  { fill, share = 1 }: { readonly fill: string; readonly share: number | undefined },
-  bars: NonNullable<uPlot.Series.BarsPathBuilderFactory>,
-) => ({ fill, width: 0, paths: bars({ size: [BAR_SHARE * share, BAR_WIDTH_PX_MAX * share] }) });
 
 /** Where the value of a span stands on the axis of time: in the middle of its bar, or at its start. */
 export function instantOf({ from, until }: Span, chart: Chart): number {

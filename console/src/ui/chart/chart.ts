@@ -1,16 +1,7 @@
-import type { Span } from '../../format/time-axis.ts';
+import type { Zone } from '../../format/time.ts';
+import { formatSpan, type Span } from '../../format/time-axis.ts';
 
-export type DataColor =
-  | 'data-1'
-  | 'data-2'
-  | 'data-3'
-  | 'data-4'
-  | 'data-5'
-  | 'data-6'
-  | 'data-7'
-  | 'data-other'
-  | 'data-bad'
-  | 'border-control';
+export type DataColor = `data-${1 | 2 | 3 | 4 | 5 | 6 | 7 | 'other' | 'bad'}` | 'border-control';
 
 export interface ChartSeries {
   readonly label: string;
@@ -27,7 +18,6 @@ export interface ChartSeries {
   readonly search?: string | undefined;
 }
 
-/** A line across the plot. */
 export interface ChartThreshold {
   readonly value: number;
   readonly label: string;
@@ -78,4 +68,19 @@ export function findSelection(spans: readonly Span[], stretch: Span | undefined)
   const first = spans.findIndex(({ from }) => from >= stretch.from);
   const last = spans.findLastIndex(({ until }) => until <= stretch.until);
   return first === -1 || last < first ? undefined : { first, last };
+}
+
+export function rangeOf(spans: readonly Span[]): Span {
+  return { from: spans[0]?.from ?? 0, until: spans.at(-1)?.until ?? 0 };
+}
+
+/** `2026-11-20 07:00 – 08:00 · so far` */
+export function describeAt(
+  { spans, partial }: Pick<Chart, 'spans' | 'partial'>,
+  at: number,
+  zone: Zone,
+): string {
+  const span = spans[at];
+  if (span === undefined) return '';
+  return [formatSpan(span, { zone, range: rangeOf(spans) }), partial.get(at)].filter(Boolean).join(' · ');
 }

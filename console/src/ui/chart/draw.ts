@@ -1,13 +1,15 @@
 import type { ChartView } from '../../../../src/management/view.ts';
+import type { Row } from '../../api/answer.ts';
 import { ownMember } from '../../format/own.ts';
-import { type Columns, type Drawn, toSeconds } from './answer-range.ts';
-import type { Chart } from './chart.ts';
-import { toTimeChart } from './draw-time.ts';
+import { formatTerm } from '../../format/search-text.ts';
+import { type Columns, type Drawn, type Grid, toGrid, toSeconds } from './answer-range.ts';
+import type { Chart, ChartSeries, DataColor } from './chart.ts';
 import {
   describeThreshold,
   findThreshold,
   findUnit,
   groupRows,
+  type Join,
   labelsOf,
   numbersOf,
   type Rule,
@@ -18,16 +20,8 @@ import {
 } from './rule.ts';
 
 /** One bar for each value of a column. */
-export interface Bar {
-  readonly label: string;
-  readonly value: number;
-  readonly text: string;
-  readonly color: 'data-1' | 'data-bad' | 'data-other';
-  /** The threshold that it is beyond. */
-  readonly note: string | undefined;
-}
+export type Bar = ReturnType<typeof toBars>[number];
 
-/** A single number. */
 export interface BigNumber {
   readonly label: string;
   readonly text: string;
@@ -38,14 +32,12 @@ export interface BigNumber {
   readonly trend: readonly (number | null)[];
 }
 
-/** A chart with the values of an answer. */
 export type Drawing =
   | { readonly kind: 'time'; readonly title: string; readonly chart: Chart }
   | { readonly kind: 'bars'; readonly title: string; readonly bars: readonly Bar[] }
   | { readonly kind: 'number'; readonly title: string; readonly numbers: readonly BigNumber[] }
   | { readonly kind: 'table'; readonly title: string; readonly columns: Columns };
 
-/** Draws an answer as a chart says. */
 export function toDrawing(chart: ChartView, drawn: Drawn): Drawing {
   const { suffix } = findUnit(chart.unit);
   const title = `${titleOf(chart, drawn.columns)}${suffix === undefined ? '' : `, ${suffix}`}`;
@@ -60,22 +52,23 @@ export function toDrawing(chart: ChartView, drawn: Drawn): Drawing {
   return { kind: 'time', title, chart: { title, ...toTimeChart({ ...chart, time: chart.time }, drawn) } };
 }
 
-const TOP = 20;
+const BARS_TOP = 20;
 
 /** A bar for each value of the chart's `series`, the greatest first; those past `top` are one. */
-function toBars(chart: ChartView, { columns, rows }: Drawn): Bar[] {
+function toBars(chart: ChartView, { columns, rows }: Drawn) {
   const [value = ''] = chart.values;
   const { unit, joinOf } = ruleOf(chart, columns);
   const join = joinOf(value);
-  const { shown, others } = groupRows(rows, chart.series ?? '', { value, join, top: chart.top ?? TOP });
-  const barOf = (label: string, own: Drawn['rows'], color: Bar['color']): Bar => {
+  const { shown, others } = groupRows(rows, chart.series ?? '', { value, join, top: chart.top ?? BARS_TOP });
+  const barOf = (label: string, own: Drawn['rows'], color: 'data-1' | 'data-bad' | 'data-other') => {
     const joined = join(numbersOf(own, value));
     const beyond = findThreshold(chart.thresholds, joined);
     return {
       label,
       value: joined ?? 0,
       text: joined === null ? '–' : unit.format(joined),
-      color: beyond === undefined ? color : 'data-bad',
+      color: beyond === undefined ? color : ('data-bad' as const),
+      /** The threshold that it is beyond. */
       note: beyond && describeThreshold(beyond, unit.format),
     };
   };
@@ -121,4 +114,122 @@ function describe(
 function timeOf(row: Drawn['rows'][number], time: string): number {
   const seconds = toSeconds(ownMember(row, time));
   return Number.isNaN(seconds) ? Number.NEGATIVE_INFINITY : seconds;
+}
+
+type TimeChart = ChartView & { readonly time: string };
+
+const COLORS: readonly DataColor[] = ['data-1', 'data-2', 'data-3', 'data-4', 'data-5', 'data-6', 'data-7'];
+const SERIES_TOP = 6;
+
+/** Values over time: a series for each column, or for each value of the chart's `series`. */
+function toTimeChart(chart: TimeChart, { columns, rows, range }: Drawn): Omit<Chart, 'title'> {
+  const grid = toGrid(
+    rows.map((row) => toSeconds(ownMember(row, chart.time))),
+    range,
+  );
+  const rule = ruleOf(chart, columns);
+  const { unit } = rule;
+  const total = chart.values.some((name) => !rule.adds(name)) ? undefined : sum;
+  const kind = kindOf(chart, grid, rule);
+  const valuesOf: Parts['valuesOf'] = (own, column) => {
+    const places = grid.spans.map((): Row[] => []);
+    for (const row of own) places[grid.placeOf.get(toSeconds(ownMember(row, chart.time))) ?? -1]?.push(row);
+    const empty = rule.adds(column) ? 0 : null;
+    const join = rule.joinOf(column);
+    return places.map((here) => (here.length === 0 ? empty : join(numbersOf(here, column))));
+  };
+  const parts = { chart, columns, rows, rule, kind, valuesOf };
+  return {
+    spans: grid.spans,
+    partial: grid.partial,
+    series: chart.series === null ? toColumnSeries(parts) : toValueSeries(parts, chart.series),
+    format: unit.format,
+    // Series of one column are parts of a whole; a column may be a part of another one, as failures are of all.
+    stacked: chart.show === 'stacked' || (kind === 'bar' && (chart.series !== null || chart.show === 'bar')),
+    thresholds: chart.thresholds.map((threshold) => ({
+      value: threshold.value,
+      label: describeThreshold(threshold, unit.format),
+      color: threshold.severity === 'critical' ? 'bad' : 'warn',
+    })),
+    summary: summarize(unit.format, total),
+  };
+}
+
+type Kind = 'bar' | 'area' | 'line';
+
+/** Counts in time buckets are bars, whatever the chart says: a line would fall towards a bucket that is not over. */
+function kindOf({ show, series, values, band }: ChartView, grid: Grid, rule: Rule): Kind {
+  const addUp = values.every(rule.adds);
+  if (show === 'bar' || (addUp && grid.isEven && band.length === 0)) return 'bar';
+  return show === 'stacked' || (addUp && series === null && values.length <= 2) ? 'area' : 'line';
+}
+
+interface Parts extends Pick<Drawn, 'columns' | 'rows'> {
+  readonly chart: TimeChart;
+  readonly rule: Rule;
+  readonly kind: Kind;
+  /** The values of a column of some rows at each time. */
+  readonly valuesOf: (rows: readonly Row[], column: string) => (number | null)[];
+}
+
+function toColumnSeries({ chart, columns, rows, kind, valuesOf }: Parts): ChartSeries[] {
+  const { values, band, bad } = chart;
+  const labels = labelsOf([...values, ...band]);
+  const colors = pickColors(values.map((name) => bad.includes(name)));
+  const seriesOf = (name: string, index: number) => ({
+    label: labels[index] ?? name,
+    values: valuesOf(rows, name),
+    search: searchOf(columns, name),
+  });
+  const lines = values.map(
+    (name, i) => ({ ...seriesOf(name, i), color: colors[i] ?? 'data-1', kind }) as const,
+  );
+  const [least, most] = band.map((name, i) => seriesOf(name, values.length + i));
+  if (least === undefined || most === undefined) return lines;
+  const range = { color: 'data-1', kind: 'range' } as const;
+  return [{ ...most, ...range, bandTo: lines.length + 1 }, ...lines, { ...least, ...range }];
+}
+
+function toValueSeries({ chart, columns, rows, rule, kind, valuesOf }: Parts, column: string): ChartSeries[] {
+  const [value = ''] = chart.values;
+  const join = rule.joinOf(value);
+  const top = chart.top ?? SERIES_TOP;
+  const { shown, others } = groupRows(rows, column, { value, join, top, shownMax: COLORS.length });
+  const colors = pickColors(shown.map(({ label }) => chart.bad.includes(label)));
+  const series = shown.map(({ label, rows: own }, i): ChartSeries => {
+    const values = valuesOf(own, value);
+    return { label, color: colors[i] ?? 'data-1', kind, values, search: searchOfValue(columns, column, own) };
+  });
+  if (others === undefined) return series;
+  const values = valuesOf(others.rows, value);
+  return [...series, { label: others.label, color: 'data-other', kind, values }];
+}
+
+const EXISTS = /^([^\s()"]+):\*$/;
+
+/** The search for the value of a series, if that of its column is `field:*`; the value of another column cannot be searched for. */
+function searchOfValue(columns: Columns, column: string, rows: readonly Row[]): string | undefined {
+  const [, field] = EXISTS.exec(searchOf(columns, column) ?? '') ?? [];
+  const value = ownMember(rows[0] ?? {}, column);
+  const hasValue = value !== undefined && value !== null && value !== '';
+  return field !== undefined && hasValue ? formatTerm(field, String(value)) : undefined;
+}
+
+function searchOf(columns: Columns, name: string): string | undefined {
+  return columns.find((column) => column.name === name)?.search ?? undefined;
+}
+
+/** Colours in their order; failures have theirs. */
+function pickColors(areBad: readonly boolean[]): DataColor[] {
+  let next = 0;
+  return areBad.map((isBad) => (isBad ? 'data-bad' : (COLORS[next++ % COLORS.length] ?? 'data-1')));
+}
+
+function summarize(format: (value: number) => string, total: Join | undefined) {
+  return (values: readonly (number | null)[]): string => {
+    const known = values.filter((one) => one !== null);
+    if (total !== undefined) return `${format(total(known) ?? 0)} in all`;
+    const last = known.at(-1);
+    return last === undefined ? '–' : `latest ${format(last)}`;
+  };
 }

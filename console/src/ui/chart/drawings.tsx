@@ -1,27 +1,28 @@
 import { useMemo } from 'react';
 import { formatJson, type Row } from '../../api/answer.ts';
 import { showText } from '../../format/log-text.ts';
-import { useZone } from '../../preference.ts';
 import { Code } from '../code.tsx';
 import { Empty } from '../note.tsx';
 import { Sparkline } from '../sparkline.tsx';
-import { DataTable, toColumns } from '../table/data-table.tsx';
+import { DataTable } from '../table/data-table.tsx';
 import { Tabs } from '../tabs.tsx';
 import './drawing.css';
-import type { Columns } from './answer-range.ts';
 import { type Bar, type BigNumber, type Drawing, toDrawing } from './draw.ts';
 import type { Drawable } from './guess.ts';
 import { type LineLinks, LinkCharts, LinkedChart } from './linked-charts.tsx';
 
-interface DrawingsProps extends LineLinks {
-  readonly drawings: readonly Drawing[];
+interface AnswerProps {
   readonly rows: readonly Row[];
-  /** Names of the columns of times. */
-  readonly times: ReadonlySet<string>;
+  readonly drawn: Drawable & LineLinks;
 }
 
 /** Every chart of an answer, below one another or side by side. */
-function Drawings({ drawings, rows, times, ...lines }: DrawingsProps) {
+function Drawings({ rows, drawn }: AnswerProps) {
+  const { columns, charts, range, times, ...lines } = drawn;
+  const drawings = useMemo(
+    () => charts.map((chart) => toDrawing(chart, { columns, rows, range })),
+    [columns, charts, rows, range],
+  );
   return (
     <LinkCharts>
       <div className="charts">
@@ -42,36 +43,26 @@ function Drawings({ drawings, rows, times, ...lines }: DrawingsProps) {
   );
 }
 
-interface PlainDrawingProps extends Pick<DrawingsProps, 'rows' | 'times'> {
+interface PlainDrawingProps {
+  readonly rows: readonly Row[];
+  readonly times: ReadonlySet<string>;
   readonly drawing: Exclude<Drawing, { readonly kind: 'time' }>;
 }
 
-/** A chart without an axis of time. */
 export function PlainDrawing({ drawing, rows, times }: PlainDrawingProps) {
   if (drawing.kind === 'bars') return <BarList title={drawing.title} bars={drawing.bars} />;
   if (drawing.kind === 'number') return <BigNumbers numbers={drawing.numbers} />;
   const { title, columns } = drawing;
   const caption = title === '' ? 'Rows' : `Rows: ${title}`;
-  return <AnswerTable {...{ caption, columns, rows, times }} />;
+  return <DataTable {...{ caption, columns, rows, times }} />;
 }
 
-interface AnswerTableProps extends Pick<DrawingsProps, 'rows' | 'times'> {
-  readonly caption: string;
-  readonly columns: Columns;
-}
+export type View = keyof typeof VIEWS;
 
-function AnswerTable({ caption, columns, rows, times }: AnswerTableProps) {
-  const zone = useZone();
-  const shown = useMemo(() => toColumns(columns, { zone, times }), [columns, zone, times]);
-  return <DataTable caption={caption} rows={rows} columns={shown} />;
-}
+const UNDRAWN = { table: 'Table', json: 'JSON' } as const;
+const VIEWS = { chart: 'Chart', ...UNDRAWN } as const;
 
-/** How an answer is shown. */
-export type View = 'chart' | 'table' | 'json';
-
-const LABELS: Readonly<Record<View, string>> = { chart: 'Chart', table: 'Table', json: 'JSON' };
-
-interface AnswerViewsProps extends Omit<AnswerRowsProps, 'view'> {
+interface AnswerViewsProps extends AnswerProps {
   /** Undefined, or one that the answer does not have: the first one. */
   readonly view: View | undefined;
   readonly onView: (view: View) => void;
@@ -79,51 +70,29 @@ interface AnswerViewsProps extends Omit<AnswerRowsProps, 'view'> {
 
 /** The rows of an answer: as charts if it has some, as a table, and as JSON. */
 export function AnswerViews({ view, onView, rows, drawn }: AnswerViewsProps) {
-  const views: readonly View[] = drawn.charts.length > 0 ? ['chart', 'table', 'json'] : ['table', 'json'];
-  const shown = views.find((one) => one === view) ?? views[0] ?? 'table';
-  const tabs = views.map((id) => ({ id, label: LABELS[id] }));
+  const { columns, times } = drawn;
+  const first = drawn.charts.length > 0 ? 'chart' : 'table';
+  const shown = view === undefined || view === 'chart' ? first : view;
   return (
-    <Tabs label="View" tabs={tabs} selected={shown} onSelect={onView}>
+    <Tabs label="View" options={first === 'chart' ? VIEWS : UNDRAWN} selected={shown} onSelect={onView}>
       {shown === 'json' ? (
         <Code text={formatJson(rows)} label="The answer as JSON" />
+      ) : rows.length === 0 ? (
+        <Empty title="No rows">
+          No rows match these values. Check the project, choose a longer range, or see in the overview whether
+          events arrive.
+        </Empty>
+      ) : shown === 'table' ? (
+        <DataTable caption="Rows of the answer" {...{ columns, rows, times }} />
       ) : (
-        <AnswerRows {...{ view: shown, rows, drawn }} />
+        <Drawings {...{ rows, drawn }} />
       )}
     </Tabs>
   );
 }
 
-interface AnswerRowsProps extends Pick<DrawingsProps, 'rows'> {
-  readonly view: 'chart' | 'table';
-  readonly drawn: Drawable & LineLinks;
-}
-
-/** The rows of an answer as its charts, or as a table. */
-function AnswerRows({ view, rows, drawn }: AnswerRowsProps) {
-  const { columns, charts, range, ...rest } = drawn;
-  const drawings = useMemo(
-    () => (view === 'chart' ? charts.map((chart) => toDrawing(chart, { columns, rows, range })) : []),
-    [view, columns, charts, rows, range],
-  );
-  if (rows.length === 0)
-    return (
-      <Empty title="No rows">
-        No rows match these values. Check the project, choose a longer range, or see in the overview whether
-        events arrive.
-      </Empty>
-    );
-  if (view === 'table')
-    return <AnswerTable caption="Rows of the answer" {...{ columns, rows }} times={rest.times} />;
-  return <Drawings {...{ drawings, rows }} {...rest} />;
-}
-
-interface BarListProps {
-  readonly title: string;
-  readonly bars: readonly Bar[];
-}
-
 /** Horizontal bars, from zero to the greatest value. */
-function BarList({ title, bars }: BarListProps) {
+function BarList({ title, bars }: { readonly title: string; readonly bars: readonly Bar[] }) {
   const max = Math.max(Number.MIN_VALUE, ...bars.map(({ value }) => Math.abs(value)));
   return (
     <ul className="bar-list" aria-label={title}>

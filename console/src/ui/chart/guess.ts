@@ -2,10 +2,8 @@ import type { ChartView, EndpointView } from '../../../../src/management/view.ts
 import type { Row } from '../../api/answer.ts';
 import { ownMember } from '../../format/own.ts';
 import { type Columns, findAnswerRange, toSeconds } from './answer-range.ts';
+import { PLAIN } from './panel-chart.ts';
 
-const PLAIN: Omit<ChartView, 'time' | 'series' | 'values'> = {
-  ...{ show: 'line', title: null, unit: null, band: [], bad: [], top: null, thresholds: [] },
-};
 const CHARTS_MAX = 6;
 
 /** The charts of an answer: those of the endpoint; without any a line for each number over the time that the values show, from two rows on. */

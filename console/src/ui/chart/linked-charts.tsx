@@ -10,11 +10,13 @@ import {
   useState,
 } from 'react';
 import { Link } from 'wouter';
+import { zoneName } from '../../format/time.ts';
 import { formatSpan, type Span } from '../../format/time-axis.ts';
 import { useZone } from '../../preference.ts';
 import { Button, QuietButton } from '../button.tsx';
-import { type Chart, findPlace, findSelection, type Selection } from './chart.ts';
-import { TimeChart, type TimeChartProps } from './time-chart.tsx';
+import { type Chart, describeAt, findPlace, findSelection, rangeOf, type Selection } from './chart.ts';
+import { Plot, type PlotProps } from './plot.tsx';
+import './time-chart.css';
 
 /** Where the lines of charts are. */
 export interface LineLinks {
@@ -24,50 +26,82 @@ export interface LineLinks {
   readonly noLines?: string | undefined;
 }
 
-interface LinkedChartProps extends LineLinks, Pick<TimeChartProps, 'chart' | 'heightPx' | 'hidesTitle'> {}
+interface LinkedChartProps extends LineLinks, Pick<PlotProps, 'chart' | 'heightPx'> {
+  /** Whether something around the chart shows its title; screen readers have it all the same. */
+  readonly hidesTitle?: boolean;
+}
 
-/** A chart of those that `LinkCharts` links. A selection offers its lines, next to the title of the chart that it was made in. */
-export function LinkedChart({ chart, heightPx, hidesTitle, ...lines }: LinkedChartProps) {
+/**
+ * Values over time, with a legend that shows those at the cursor, which a screen reader announces. `LinkCharts` links it with
+ * others. A selection offers its lines, instead of the title of the chart that it was made in.
+ */
+export function LinkedChart({ chart, heightPx, hidesTitle = false, ...lines }: LinkedChartProps) {
   const id = useId();
-  const { at, setAt, zoom, setZoom, selected, setSelected } = useChartLinks();
-  const { spans } = chart;
-  const place = findPlace(spans, at);
+  const zone = useZone();
+  const { at: instant, setAt, zoom, setZoom, selected, setSelected } = useChartLinks();
+  const [hasFocus, setHasFocus] = useState(false);
+  const tag = useRef<HTMLSpanElement>(null);
+  const { spans, title } = chart;
+  const at = findPlace(spans, instant);
   const selection = useSelection(spans, selected);
   const isHere = selected?.chart === id && selection !== undefined;
+  const onReset = () => {
+    setZoom(undefined);
+    setSelected(undefined);
+  };
   return (
-    <TimeChart
-      {...{ chart, heightPx, hidesTitle }}
-      at={place}
-      onPoint={(next) => setAt(next === null ? null : (spans[next]?.from ?? null))}
-      selected={selection}
-      onSelect={(next, { by }) => {
-        const [first, last] = [spans[next?.first ?? -1], spans[next?.last ?? -1]];
-        const isSpan = first !== undefined && last !== undefined;
-        const opens = by === 'enter';
-        setSelected(isSpan ? { from: first.from, until: last.until, chart: id, opens } : undefined);
-      }}
-      zoom={useSelection(spans, zoom)}
-      onReset={() => {
-        setZoom(undefined);
-        setSelected(undefined);
-      }}
-    >
-      {!isHere ? undefined : (
-        <SelectionBar
-          key={`${selection.first} ${selection.last}`}
-          chart={chart}
-          selection={selection}
-          opens={selected.opens}
-          {...lines}
-          onZoom={() => {
-            setZoom(selected);
-            setSelected(undefined);
+    <figure className="chart" aria-labelledby={id}>
+      <figcaption className="chart-head">
+        <h3 id={id} className={isHere || hidesTitle ? 'visually-hidden' : ''}>
+          {title}
+        </h3>
+        {isHere && (
+          <SelectionBar
+            key={`${selection.first} ${selection.last}`}
+            {...{ chart, selection, ...lines }}
+            opens={selected.opens}
+            onZoom={() => {
+              setZoom(selected);
+              setSelected(undefined);
+            }}
+            onClose={() => setSelected(undefined)}
+          />
+        )}
+        {!isHere && !hidesTitle && <span className="small muted">times in {zoneName(zone)}</span>}
+        {zoom !== undefined && <QuietButton onClick={onReset}>Reset zoom</QuietButton>}
+      </figcaption>
+      <Legend chart={chart} at={at} isLive={hasFocus} />
+      <div className="chart-frame">
+        <Plot
+          {...{ chart, at, heightPx, onReset }}
+          label={`${title}: arrow keys move through the times, with Shift they select a range, Enter opens it`}
+          onPoint={(next) => setAt(next === null ? null : (spans[next]?.from ?? null))}
+          selected={selection}
+          onSelect={(next, { by }) => {
+            const span = next && toSpan(spans, next);
+            setSelected(span && { ...span, chart: id, opens: by === 'enter' });
           }}
-          onClose={() => setSelected(undefined)}
+          zoom={useSelection(spans, zoom)}
+          onFocus={setHasFocus}
+          onCursor={(left, width) => {
+            if (tag.current === null) return;
+            const { offsetWidth } = tag.current;
+            const most = width - offsetWidth;
+            tag.current.style.left = `${Math.max(0, Math.min(left - offsetWidth / 2, most))}px`;
+          }}
         />
-      )}
-    </TimeChart>
+        <span className="chart-time small number" ref={tag} aria-hidden="true">
+          {at !== null && describeAt(chart, at, zone)}
+        </span>
+      </div>
+    </figure>
   );
+}
+
+/** The stretch of time of some places. */
+function toSpan(spans: readonly Span[], { first, last }: Selection): Span | undefined {
+  const [start, end] = [spans[first], spans[last]];
+  return start && end && { from: start.from, until: end.until };
 }
 
 /** The places of a stretch of time: the same object while they are the same, since effects depend on it. */
@@ -78,7 +112,6 @@ function useSelection(spans: readonly Span[], stretch: Span | undefined): Select
 interface SelectionBarProps extends LineLinks {
   readonly chart: Chart;
   readonly selection: Selection;
-  /** Whether the focus goes to the bar. */
   readonly opens: boolean;
   readonly onZoom: () => void;
   readonly onClose: () => void;
@@ -92,11 +125,9 @@ function SelectionBar(props: SelectionBarProps) {
     if (opens) bar.current?.querySelector<HTMLElement>('a, button')?.focus();
   }, [opens]);
   const { spans, series } = chart;
-  const [first, last] = [spans[selection.first], spans[selection.last]];
-  if (first === undefined || last === undefined) return null;
-  const span = { from: first.from, until: last.until };
-  const range = { from: spans[0]?.from ?? 0, until: spans.at(-1)?.until ?? 0 };
-  const text = formatSpan(span, { zone, range });
+  const span = toSpan(spans, selection);
+  if (span === undefined) return null;
+  const text = formatSpan(span, { zone, range: rangeOf(spans) });
   const close = () => {
     bar.current?.closest('figure')?.querySelector<HTMLElement>('[role="application"]')?.focus();
     onClose();
@@ -145,17 +176,6 @@ function SelectionBar(props: SelectionBarProps) {
   );
 }
 
-/** What several charts share; all in seconds since the epoch, since their spans may differ. */
-interface ChartLinks {
-  /** Where the cursor is; null: nowhere. */
-  readonly at: number | null;
-  readonly setAt: (at: number | null) => void;
-  readonly zoom: Span | undefined;
-  readonly setZoom: (zoom: Span | undefined) => void;
-  readonly selected: SelectedSpan | undefined;
-  readonly setSelected: (selected: SelectedSpan | undefined) => void;
-}
-
 interface SelectedSpan extends Span {
   /** Id of the chart in which it was selected. */
   readonly chart: string;
@@ -163,19 +183,62 @@ interface SelectedSpan extends Span {
   readonly opens: boolean;
 }
 
-const LinksContext = createContext<ChartLinks | undefined>(undefined);
+const LinksContext = createContext<ReturnType<typeof useLinks> | undefined>(undefined);
 
-/** Charts below it have one cursor, selection and zoom. */
-export function LinkCharts({ children }: { readonly children: ReactNode }) {
+/** What several charts share; all in seconds since the epoch, since their spans may differ. */
+function useLinks() {
+  /** Where the cursor is; null: nowhere. */
   const [at, setAt] = useState<number | null>(null);
   const [zoom, setZoom] = useState<Span>();
   const [selected, setSelected] = useState<SelectedSpan>();
-  const links = useMemo(() => ({ at, setAt, zoom, setZoom, selected, setSelected }), [at, zoom, selected]);
-  return <LinksContext value={links}>{children}</LinksContext>;
+  return useMemo(() => ({ at, setAt, zoom, setZoom, selected, setSelected }), [at, zoom, selected]);
 }
 
-function useChartLinks(): ChartLinks {
+/** Charts below it have one cursor, selection and zoom. */
+export function LinkCharts({ children }: { readonly children: ReactNode }) {
+  return <LinksContext value={useLinks()}>{children}</LinksContext>;
+}
+
+function useChartLinks() {
   const links = use(LinksContext);
   if (links === undefined) throw new Error('LinkCharts is not around this chart');
   return links;
+}
+
+/** The values at the cursor, or a summary. */
+function Legend({ chart, at, isLive }: Pick<PlotProps, 'chart' | 'at'> & { readonly isLive: boolean }) {
+  const zone = useZone();
+  const { partial, series, thresholds = [], format, summary } = chart;
+  return (
+    <ul className="chart-legend" aria-live={isLive ? 'polite' : 'off'}>
+      {series.map((one) => {
+        const value = at === null ? undefined : one.values[at];
+        return (
+          <li key={one.label}>
+            <span
+              className={`chart-swatch is-${one.kind ?? 'area'}`}
+              style={{ color: `var(--${one.color})` }}
+            />
+            <span className="muted">{one.label}</span>
+            <span className="number chart-legend-value">
+              {value === undefined ? summary(one.values) : value === null ? '–' : format(value)}
+            </span>
+          </li>
+        );
+      })}
+      {thresholds.map(({ label, color }) => (
+        <li key={label}>
+          <span className="chart-swatch is-dashed" style={{ color: `var(--${color})` }} />
+          <span className="muted">{label}</span>
+        </li>
+      ))}
+      {[...new Set(partial.values())].map((reason) => (
+        <li key={reason}>
+          <span className="chart-swatch is-partial" />
+          <span className="muted">{reason}</span>
+        </li>
+      ))}
+      {at !== null && <li className="visually-hidden">{describeAt(chart, at, zone)}</li>}
+    </ul>
+  );
 }

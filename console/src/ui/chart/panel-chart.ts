@@ -1,10 +1,11 @@
 import type { PanelView } from '../../../../src/management/dashboard-view.ts';
 import type { ChartView, EndpointView } from '../../../../src/management/view.ts';
 
-const TABLE: ChartView = {
-  ...{ show: 'table', title: null, time: null, series: null, values: [], unit: null },
-  ...{ band: [], bad: [], top: null, thresholds: [] },
+/** A chart that says nothing. */
+export const PLAIN: Omit<ChartView, 'time' | 'series' | 'values'> = {
+  ...{ show: 'line', title: null, unit: null, band: [], bad: [], top: null, thresholds: [] },
 };
+const TABLE: ChartView = { ...PLAIN, show: 'table', time: null, series: null, values: [] };
 
 /** The chart of a panel: the first that has its columns, changed as the panel says. @param charts those of its endpoint */
 export function toPanelChart(
@@ -19,17 +20,13 @@ export function toPanelChart(
   const chart: ChartView = {
     ...base,
     show: show === null || show === 'text' ? base.show : show,
-    title: title ?? (own && !isSame(columns, base.values) ? null : base.title),
+    title: title ?? (own && columns.join() !== base.values.join() ? null : base.title),
     values,
     unit: unit ?? base.unit,
     band: own ? [] : base.band,
     bad: base.series === null ? base.bad.filter((name) => values.includes(name)) : base.bad,
   };
   return withAxis(chart);
-}
-
-function isSame(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((name, i) => name === b[i]);
 }
 
 /** Replaces a kind that needs a time or a series that the answer does not have. */

@@ -21,9 +21,6 @@ export interface PlotProps {
   readonly onSelect: (selected: Selection | undefined, how: Selecting) => void;
   readonly zoom?: Selection | undefined;
   readonly heightPx?: number | undefined;
-}
-
-interface FrameProps extends PlotProps {
   readonly label: string;
   /** Called with the place of the cursor in CSS pixels. */
   readonly onCursor?: (leftPx: number, widthPx: number) => void;
@@ -37,7 +34,7 @@ const HEIGHT_PX = 220;
 const KEYS = { by: 'keys', isShift: false } as const;
 
 /** A plot of values over time. Mouse, touch and arrow keys move the cursor; click, Enter, drag and Shift with arrow keys select. */
-export function Plot({ chart: given, ...props }: FrameProps) {
+export function Plot({ chart: given, ...props }: PlotProps) {
   // While a range is being dragged, a new plot would drop it.
   const [held, setHeld] = useState<Chart>();
   const chart = held ?? given;
@@ -48,13 +45,8 @@ export function Plot({ chart: given, ...props }: FrameProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     const last = chart.spans.length - 1;
     const now = Math.min(at ?? last, last);
-    const moves = {
-      ArrowLeft: Math.max(0, now - 1),
-      ArrowRight: Math.min(last, now + 1),
-      Home: 0,
-      End: last,
-    };
-    const to = Object.entries(moves).find(([key]) => key === event.key)?.[1];
+    const [before, next] = [Math.max(0, now - 1), Math.min(last, now + 1)];
+    const to = { ArrowLeft: before, ArrowRight: next, Home: 0, End: last }[event.key];
     if (to !== undefined) {
       onPoint(to);
       onSelect(event.shiftKey ? extend(selected ?? { first: now, last: now }, now, to) : undefined, KEYS);
@@ -97,10 +89,7 @@ function extend({ first, last }: Selection, from: number, to: number): Selection
 }
 
 /** Keeps a uPlot in `host` as the properties say. */
-function usePlot(
-  props: Pick<FrameProps, keyof PlotProps | 'onCursor'>,
-  isShift: { readonly current: boolean },
-) {
+function usePlot(props: PlotProps, isShift: { readonly current: boolean }) {
   const { chart, at, selected, zoom, heightPx = HEIGHT_PX } = props;
   const { preference, shown } = usePreference();
   const host = useRef<HTMLDivElement>(null);
@@ -154,7 +143,7 @@ function usePlot(
   return { host, plot };
 }
 
-function showCursor(plot: uPlot, chart: Chart, at: number | null, onCursor: FrameProps['onCursor']): void {
+function showCursor(plot: uPlot, chart: Chart, at: number | null, onCursor: PlotProps['onCursor']): void {
   const span = chart.spans[at ?? -1];
   if (span === undefined) {
     // Outside of the plot there is no cursor. Without the hook: all charts have this place already.

@@ -5,24 +5,23 @@ import { ownMember } from '../../format/own.ts';
 import type { Columns } from './answer-range.ts';
 import { addsUp } from './panel-chart.ts';
 
+export type Rule = ReturnType<typeof ruleOf>;
+
 /** How the values of a chart are joined and written. */
-export interface Rule {
-  readonly unit: Unit;
+export function ruleOf(chart: Pick<ChartView, 'unit' | 'show'>, columns: Columns) {
   /** Whether the values of the column add up: counts do, averages and durations do not. */
-  readonly adds: (column: string) => boolean;
-  readonly joinOf: (column: string) => Join;
+  const adds = (column: string) => addsUp(chart, columns, column);
+  return {
+    unit: findUnit(chart.unit),
+    adds,
+    joinOf: (column: string): Join => (adds(column) ? sum : greatest),
+  };
 }
 
-export function ruleOf(chart: Pick<ChartView, 'unit' | 'show'>, columns: Columns): Rule {
-  const adds = (column: string) => addsUp(chart, columns, column);
-  return { unit: findUnit(chart.unit), adds, joinOf: (column) => (adds(column) ? sum : greatest) };
-}
+type Threshold = ChartView['thresholds'][number];
 
 /** The threshold that a value is beyond, the most severe first. */
-export function findThreshold(
-  thresholds: ChartView['thresholds'],
-  value: number | null,
-): ChartView['thresholds'][number] | undefined {
+export function findThreshold(thresholds: readonly Threshold[], value: number | null): Threshold | undefined {
   if (value === null) return undefined;
   const beyond = thresholds.filter(({ is, value: limit }) =>
     is === 'above' ? value > limit : value < limit,
@@ -31,38 +30,32 @@ export function findThreshold(
 }
 
 /** `slow: above 1 s` */
-export function describeThreshold(
-  { is, value, label }: ChartView['thresholds'][number],
-  format: Unit['format'] = formatShort,
-): string {
+export function describeThreshold({ is, value, label }: Threshold, format: Format): string {
   return `${label === null ? '' : `${label}: `}${is} ${format(value)}`;
 }
 
-/** How the values of a unit are written and joined. */
-interface Unit {
-  readonly format: (value: number) => string;
-  /** Stands in the title, if `format` does not write it. */
-  readonly suffix: string | undefined;
-}
+type Format = (value: number) => string;
 
 const MINUTE = 60;
 const inSeconds = (value: number) => (value < MINUTE ? formatMs(value * 1000) : formatSeconds(value));
-const own = (format: Unit['format']): Unit => ({ format, suffix: undefined });
 
 /** docs/endpoint-reference.md lists them. */
-const UNITS: ReadonlyMap<string, Unit> = new Map([
-  ['ms', own(formatMs)],
-  ['µs', own((value) => formatMs(value / 1000))],
-  ['s', own(inSeconds)],
-  ['bytes', own(formatBytes)],
-  ['%', own((value) => formatPercent(value / 100))],
-  ['ratio', own(formatPercent)],
+const UNITS: ReadonlyMap<string | null, Format> = new Map([
+  ['ms', formatMs],
+  ['µs', (value) => formatMs(value / 1000)],
+  ['s', inSeconds],
+  ['bytes', formatBytes],
+  ['%', (value) => formatPercent(value / 100)],
+  ['ratio', formatPercent],
 ]);
 
 /** @param name null: numbers without a unit */
-export function findUnit(name: string | null): Unit {
-  if (name === null) return own(formatShort);
-  return UNITS.get(name) ?? { format: formatShort, suffix: name };
+export function findUnit(name: string | null) {
+  return {
+    format: UNITS.get(name) ?? formatShort,
+    /** Stands in the title, if `format` does not write it. */
+    suffix: UNITS.has(name) ? undefined : (name ?? undefined),
+  };
 }
 
 /** Joins the values of one place. @returns null: it has none */
@@ -82,7 +75,6 @@ interface Grouping {
   /** The column that a group is measured by. */
   readonly value: string;
   readonly join: Join;
-  /** How many groups are shown. */
   readonly top: number;
   /** One that is left over is shown up to this many: "1 other" would take its place. */
   readonly shownMax?: number;
@@ -104,7 +96,6 @@ export function groupRows(rows: readonly Row[], column: string, grouping: Groupi
   return { shown, others: { label, rows: rest.flatMap((group) => group.rows) } };
 }
 
-/** The text of a value that names a series. */
 function labelOf(value: unknown): string {
   if (value === null || value === undefined) return 'none';
   return value === '' ? 'empty' : String(value);

@@ -18,7 +18,7 @@ import {
   syntaxTree,
 } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
-import { Annotation, type EditorState, type Extension } from '@codemirror/state';
+import { Annotation, type Extension, type Text } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -38,10 +38,8 @@ const fromOutside = Annotation.define<true>();
 
 export interface EditorProps {
   readonly language: 'sql' | 'yaml';
-  /** The accessible name. */
   readonly label: string;
   readonly value: string;
-  /** Called with the text after each change by the user. */
   readonly onChange: (value: string) => void;
   /** Called on Ctrl+Enter, Cmd+Enter on a Mac. */
   readonly onRun: () => void;
@@ -55,7 +53,6 @@ export interface EditorHandle {
   goTo(fault: Fault): void;
 }
 
-/** A fault of a text. */
 export interface Fault {
   readonly message: string;
   /** From 1; without one the fault concerns the whole text. */
@@ -89,13 +86,13 @@ export function CodeMirror(props: EditorProps) {
     view?.dispatch({ changes, annotations: fromOutside.of(true) });
   }, [view, value]);
   useEffect(() => {
-    view?.dispatch(setDiagnostics(view.state, toDiagnostics(view.state.doc.toString(), faults ?? [])));
+    view?.dispatch(setDiagnostics(view.state, toDiagnostics(view.state.doc, faults ?? [])));
   }, [view, faults]);
   useImperativeHandle(
     ref,
     () => ({
       goTo(fault) {
-        const place = view && placeOf(view.state.doc.toString(), fault);
+        const place = view && placeOf(view.state.doc, fault);
         if (place !== undefined) view?.dispatch({ selection: { anchor: place.from }, scrollIntoView: true });
         view?.focus();
       },
@@ -142,7 +139,7 @@ function createExtensions({ language, label }: Look, latest: () => EditorProps):
     typeOver,
     indentUnit.of('  '),
     tooltips({ position: 'fixed' }),
-    languageOf(language),
+    language === 'sql' ? clickhouse.language : yaml(),
     syntaxHighlighting(codes),
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0', spellcheck: 'false' }),
@@ -170,7 +167,7 @@ function completing(words: () => Vocabulary): Extension {
   const source = ({ state, pos, explicit }: CompletionContext) => {
     const { from, options } = suggest(state.doc.toString(), pos, words());
     const isWanted = explicit || from < pos || state.sliceDoc(from - 1, from) === '.';
-    if (!isWanted || isQuoted(state, pos, -1)) return null;
+    if (!isWanted || QUOTED.has(syntaxTree(state).resolveInner(pos, -1).name)) return null;
     return { from, options: options.map(withCall), validFor: /^@?\w*$/ };
   };
   return autocompletion({ override: [source], maxRenderedOptions: OPTIONS_MAX });
@@ -190,26 +187,23 @@ function withCall(option: Completion): Completion {
   return { ...option, apply };
 }
 
-function toDiagnostics(text: string, faults: readonly Fault[]): Diagnostic[] {
+function toDiagnostics(doc: Text, faults: readonly Fault[]): Diagnostic[] {
   return faults.flatMap((fault) => {
-    const place = placeOf(text, fault);
+    const place = placeOf(doc, fault);
     return place === undefined ? [] : [{ ...place, severity: 'error', message: fault.message }];
   });
 }
 
 /** The place to mark for a fault: its word, or its line without the indentation; undefined: the fault has no place. */
-function placeOf(text: string, { line, column }: Fault): { from: number; to: number } | undefined {
+function placeOf(doc: Text, { line, column }: Fault): { from: number; to: number } | undefined {
   if (line === undefined) return undefined;
-  const lines = text.split('\n');
-  const index = Math.min(Math.max(line, 1), lines.length) - 1;
-  const content = lines[index] ?? '';
-  const start = lines.slice(0, index).reduce((sum, one) => sum + one.length + 1, 0);
+  const { from: start, text } = doc.line(Math.min(Math.max(line, 1), doc.lines));
   if (column === undefined) {
-    const indent = content.length - content.trimStart().length;
-    return { from: start + indent, to: start + Math.max(indent, content.trimEnd().length) };
+    const indent = text.length - text.trimStart().length;
+    return { from: start + indent, to: start + Math.max(indent, text.trimEnd().length) };
   }
-  const at = Math.min(Math.max(column - 1, 0), Math.max(content.length - 1, 0));
-  const [word = ''] = /^@?\w+|^./u.exec(content.slice(at)) ?? [];
+  const at = Math.min(Math.max(column - 1, 0), Math.max(text.length - 1, 0));
+  const [word = ''] = /^@?\w+|^./u.exec(text.slice(at)) ?? [];
   return { from: start + at, to: start + at + word.length };
 }
 
@@ -250,13 +244,5 @@ const clickhouse = SQLDialect.define({
   specialVar: '@',
 });
 
-function languageOf(language: EditorProps['language']): Extension {
-  return language === 'sql' ? clickhouse.language : yaml();
-}
-
 /** Nodes of the syntax tree in which nothing is completed. */
 const QUOTED = new Set(['String', 'LineComment', 'BlockComment', 'QuotedIdentifier']);
-
-function isQuoted(state: EditorState, position: number, side: -1 | 1): boolean {
-  return QUOTED.has(syntaxTree(state).resolveInner(position, side).name);
-}

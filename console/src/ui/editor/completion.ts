@@ -1,6 +1,5 @@
 import type { Completion } from '@codemirror/autocomplete';
 
-/** Keywords of a SELECT in ClickHouse. */
 export const KEYWORDS: readonly string[] = (
   'SELECT, DISTINCT, FROM, FINAL, SAMPLE, PREWHERE, WHERE, GROUP BY, ORDER BY, LIMIT, LIMIT BY, ' +
   'OFFSET, HAVING, QUALIFY, WINDOW, WITH, AS, UNION ALL, UNION DISTINCT, INTERSECT, EXCEPT, ' +
@@ -48,22 +47,20 @@ export interface Vocabulary {
 
 export const NO_WORDS: Vocabulary = { functions: [], tables: [], parameters: [] };
 
-/** Completions of the word that starts at `from`. */
-interface Suggestions {
-  readonly from: number;
-  readonly options: readonly Completion[];
-}
-
 const AT_CURSOR = /(?:([A-Za-z_]\w*)\.)?(@?\w*)$/;
 const AFTER_FROM = /\b(?:from|join)\s+$/i;
 const VIEW = /\b([A-Za-z_]\w*)\s+as\s*\(\s*(?:--[^\n]*\s*)*(?:select|with)\b/gi;
 const READ = /\b(?:from|join)\s+([A-Za-z_]\w*)(?:\s+(?:as\s+)?([A-Za-z_]\w*))?/gi;
 
 /**
- * Lists completions at `position`: parameters after `@`, columns after `table.` or `alias.`, tables after FROM and JOIN,
- * anything else otherwise, columns of the tables that the text names first.
+ * Lists completions of the word that starts at `from`, before `position`: parameters after `@`, columns after `table.` or
+ * `alias.`, tables after FROM and JOIN, anything else otherwise, columns of the tables that the text names first.
  */
-export function suggest(text: string, position: number, words: Vocabulary): Suggestions {
+export function suggest(
+  text: string,
+  position: number,
+  words: Vocabulary,
+): { from: number; options: readonly Completion[] } {
   const before = text.slice(0, position);
   const [all = '', qualifier, word = ''] = AT_CURSOR.exec(before) ?? [];
   const from = position - word.length;
@@ -109,7 +106,6 @@ function toColumns(text: string, tables: readonly Table[]): Completion[] {
   return [...found.values()];
 }
 
-/** Names of the views in the WITH of a query. */
 function findViews(text: string): string[] {
   return [...new Set([...text.matchAll(VIEW)].map(([, name = '']) => name))];
 }

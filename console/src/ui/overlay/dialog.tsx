@@ -1,5 +1,8 @@
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
+import type { ApiError } from '../../api/client.ts';
 import { Button } from '../button.tsx';
+import { Form } from '../form.tsx';
+import { ErrorNote } from '../note.tsx';
 import './dialog.css';
 
 interface DialogProps {
@@ -33,6 +36,39 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>
+  );
+}
+
+interface FormDialogProps extends DialogProps {
+  /** The label of the submit button, idle and while it is running. */
+  readonly submit: readonly [idle: string, running: string];
+  readonly look?: 'primary' | 'danger';
+  readonly className?: string;
+  /** The request that the form makes. */
+  readonly sending: {
+    readonly mutate: (data: FormData) => void;
+    readonly isPending: boolean;
+    readonly error: ApiError | null;
+  };
+}
+
+/** A dialog that is a form. Its first button, which changes nothing, has the focus if no field takes it. */
+export function FormDialog(props: FormDialogProps) {
+  const { submit, look = 'primary', className = '', sending, children, ...dialog } = props;
+  const { mutate, isPending, error } = sending;
+  return (
+    <Dialog {...dialog}>
+      <Form className={`stack ${className}`.trim()} error={error} onSubmit={mutate}>
+        {children}
+        {error !== null && <ErrorNote error={error} />}
+        <div className="dialog-actions">
+          <Button onClick={dialog.onClose}>Cancel</Button>
+          <Button type="submit" look={look} disabled={isPending}>
+            {submit[isPending ? 1 : 0]}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
   );
 }
 

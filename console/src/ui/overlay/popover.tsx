@@ -3,16 +3,16 @@ import { Button } from '../button.tsx';
 import './popover.css';
 
 interface PopoverProps {
-  /** Content of the button. */
   readonly label: ReactNode;
-  /** Name of the panel. */
   readonly title: string;
+  /** Whether the label is what was chosen in the panel. */
+  readonly isChoice?: boolean;
   /** An element with `data-first-focus` gets the focus, else the first button. */
   readonly children: (close: () => void) => ReactNode;
 }
 
 /** A button that opens a panel below it. Escape, a click elsewhere or leaving it with Tab closes it. */
-export function Popover({ label, title, children }: PopoverProps) {
+export function Popover({ label, title, isChoice = false, children }: PopoverProps) {
   const id = useId();
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
@@ -46,7 +46,9 @@ export function Popover({ label, title, children }: PopoverProps) {
         aria-controls={open ? id : undefined}
         onClick={() => setOpen(!open)}
       >
+        {isChoice && <span className="visually-hidden">{title}: </span>}
         {label}
+        {isChoice && <span className="popover-caret" aria-hidden="true" />}
       </Button>
       {open && (
         <PopoverPanel id={id} title={title}>

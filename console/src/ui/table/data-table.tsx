@@ -1,35 +1,32 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useMemo, useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatJson, type Row } from '../../api/answer.ts';
 import { showText } from '../../format/log-text.ts';
 import { ownMember } from '../../format/own.ts';
 import { formatTimeMs, type Zone } from '../../format/time.ts';
+import { useZone } from '../../preference.ts';
 import { toSeconds } from '../chart/answer-range.ts';
 import './data-table.css';
 
-interface DataColumn {
-  readonly id: string;
-  /** The value to sort by. */
-  readonly value: (row: Row) => string | number | null;
-  /** The displayed content; by default the value. */
-  readonly cell?: (row: Row) => ReactNode;
-  readonly numeric?: boolean;
-}
+type Column = EndpointView['columns'][number];
 
 interface DataTableProps {
   readonly caption: string;
   readonly rows: readonly Row[];
-  readonly columns: readonly DataColumn[];
+  readonly columns: readonly Column[];
+  /** Names of columns of times, which are shown in the zone. */
+  readonly times: ReadonlySet<string>;
 }
 
 const ROW_PX = 33;
 
 /** A virtual table of an answer's rows; a click on a header sorts them: up, down, then as they came. */
-export function DataTable({ caption, rows, columns }: DataTableProps) {
+export function DataTable({ caption, rows, columns, times }: DataTableProps) {
+  const zone = useZone();
   const scroll = useRef<HTMLElement>(null);
   const [order, setOrder] = useState<Order>();
-  const sorted = useMemo(() => sortRows(rows, columns, order), [rows, columns, order]);
+  const sorted = useMemo(() => sortRows(rows, order), [rows, order]);
   const virtual = useVirtualizer({
     count: sorted.length,
     getScrollElement: () => scroll.current,
@@ -45,12 +42,13 @@ export function DataTable({ caption, rows, columns }: DataTableProps) {
         <caption className="visually-hidden">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ id, numeric = false }) => {
-              const is = order?.id === id ? order.is : 'none';
+            {columns.map((column) => {
+              const { name } = column;
+              const is = order?.name === name ? order.is : 'none';
               return (
-                <th key={id} scope="col" className={numeric ? 'numeric' : ''} aria-sort={is}>
-                  <button type="button" onClick={() => setOrder(NEXT[is] && { id, is: NEXT[is] })}>
-                    {id}
+                <th key={name} scope="col" className={classOf(column, times)} aria-sort={is}>
+                  <button type="button" onClick={() => setOrder(NEXT[is] && { name, is: NEXT[is] })}>
+                    {name}
                     <span aria-hidden="true">{MARKS[is]}</span>
                   </button>
                 </th>
@@ -65,9 +63,9 @@ export function DataTable({ caption, rows, columns }: DataTableProps) {
             if (row === undefined) return null;
             return (
               <tr key={item.key} data-index={item.index} ref={virtual.measureElement}>
-                {columns.map(({ id, numeric = false, cell, value }) => (
-                  <td key={id} className={numeric ? 'numeric' : ''}>
-                    {cell?.(row) ?? toShown(value(row)) ?? '–'}
+                {columns.map((column) => (
+                  <td key={column.name} className={classOf(column, times)}>
+                    {toShown(ownMember(row, column.name), column, times.has(column.name) ? zone : undefined)}
                   </td>
                 ))}
               </tr>
@@ -81,8 +79,7 @@ export function DataTable({ caption, rows, columns }: DataTableProps) {
 }
 
 interface Order {
-  /** Id of a column. */
-  readonly id: string;
+  readonly name: string;
   readonly is: 'ascending' | 'descending';
 }
 
@@ -90,15 +87,10 @@ const NEXT = { none: 'ascending', ascending: 'descending', descending: undefined
 const MARKS = { none: '', ascending: ' ↑', descending: ' ↓' } as const;
 
 /** Rows without a value come last, whatever the order. */
-function sortRows(
-  rows: readonly Row[],
-  columns: readonly DataColumn[],
-  order: Order | undefined,
-): readonly Row[] {
-  const column = columns.find(({ id }) => id === order?.id);
-  if (column === undefined) return rows;
-  const sign = order?.is === 'descending' ? -1 : 1;
-  const keyed = rows.map((row) => ({ row, key: column.value(row) }));
+function sortRows(rows: readonly Row[], order: Order | undefined): readonly Row[] {
+  if (order === undefined) return rows;
+  const sign = order.is === 'descending' ? -1 : 1;
+  const keyed = rows.map((row) => ({ row, key: toSortable(ownMember(row, order.name)) }));
   return keyed
     .sort(({ key: a }, { key: b }) => {
       if (a === null || b === null) return Number(a === null) - Number(b === null);
@@ -107,34 +99,24 @@ function sortRows(
     .map(({ row }) => row);
 }
 
-function toShown(value: string | number | null): string | number | null {
-  return typeof value === 'string' ? showText(value) : value;
+function classOf({ name, type }: Column, times: ReadonlySet<string>): string {
+  return !times.has(name) && (type === 'integer' || type === 'number') ? 'numeric' : '';
 }
 
-/** Fills the space of the rows above or below the rendered ones. */
+/** @param zone of times */
+function toShown(value: unknown, { type }: Column, zone: Zone | undefined): string | number {
+  if (type === 'number' && typeof value === 'number') return DECIMALS.format(value);
+  if (type !== 'number' && zone !== undefined) return formatBucket(value, zone);
+  const plain = toSortable(value);
+  return typeof plain === 'string' ? showText(plain) : (plain ?? '–');
+}
+
 function Spacer({ height, span }: { readonly height: number; readonly span: number }) {
   return (
     <tr className="data-table-spacer">
       <td colSpan={span} style={{ height }} />
     </tr>
   );
-}
-
-/** The table's columns. @param times names of columns of times, which are shown in the zone */
-export function toColumns(
-  columns: EndpointView['columns'],
-  { zone, times }: { readonly zone: Zone; readonly times: ReadonlySet<string> },
-): DataColumn[] {
-  return columns.map(({ name, type }) => {
-    const isTime = times.has(name);
-    return {
-      id: name,
-      numeric: !isTime && (type === 'integer' || type === 'number'),
-      value: (row) => toSortable(ownMember(row, name)),
-      ...(isTime && { cell: (row) => formatBucket(ownMember(row, name), zone) }),
-      ...(type === 'number' && { cell: (row) => formatNumber(ownMember(row, name)) }),
-    };
-  });
 }
 
 /** Omits a fraction of zero, as in starts of time buckets. A day is one in every zone. */
@@ -146,10 +128,6 @@ function formatBucket(value: unknown, zone: Zone): string {
 }
 
 const DECIMALS = new Intl.NumberFormat('en', { maximumFractionDigits: 3 });
-
-function formatNumber(value: unknown): string | undefined {
-  return typeof value === 'number' ? DECIMALS.format(value) : undefined;
-}
 
 function toSortable(value: unknown): string | number | null {
   if (value === null || value === undefined) return null;

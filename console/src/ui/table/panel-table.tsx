@@ -1,6 +1,7 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { ApiError } from '../../api/client.ts';
-import type { Pages } from '../../api/queries.ts';
+import { type ApiError, useClient } from '../../api/client.ts';
+import { withQuery } from '../../format/path.ts';
 import { Button } from '../button.tsx';
 import { Empty, ErrorNote, Reading } from '../note.tsx';
 import { Panel } from '../panel.tsx';
@@ -9,22 +10,18 @@ import './panel-table.css';
 export interface TableColumn<Row> {
   /** Empty: it has no heading. */
   readonly name: string;
-  /** Shown beside a cell on narrow screens, if not the name. */
-  readonly label?: string;
   readonly numeric?: boolean;
   readonly className?: string;
   readonly cell: (row: Row) => ReactNode;
 }
 
-interface RowTableProps<Row> {
+export interface RowTableProps<Row> {
   readonly title: string;
   readonly actions?: ReactNode;
-  /** Shown below the last row. */
   readonly below?: ReactNode;
   /** undefined: they are being read. */
   readonly rows: readonly Row[] | undefined;
-  /** Of the last read. */
-  readonly error?: ApiError | undefined;
+  readonly error?: ApiError | null | undefined;
   /** What is said if there are none. */
   readonly empty?: readonly [title: string, text: ReactNode];
   /** The first one says what a row is about. */
@@ -40,7 +37,7 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
   if (rows === undefined || (rows.length === 0 && empty !== undefined))
     return (
       <Panel {...{ title, actions }}>
-        {(error !== undefined || rows === undefined) && <Reading error={error} />}
+        {(error != null || rows === undefined) && <Reading error={error} />}
         {rows !== undefined && empty !== undefined && <Empty title={empty[0]}>{empty[1]}</Empty>}
       </Panel>
     );
@@ -63,10 +60,10 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
                 <th scope="row" className={first?.className}>
                   {first?.cell(row)}
                 </th>
-                {others.map(({ name, label = name, numeric = false, className = '', cell }) => (
+                {others.map(({ name, numeric = false, className = '', cell }) => (
                   <td
                     key={name}
-                    data-label={label}
+                    data-label={name}
                     className={`${numeric ? 'numeric' : ''} ${className}`.trim()}
                   >
                     {cell(row)}
@@ -78,19 +75,38 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
         </table>
       </div>
       {below}
-      {error !== undefined && <ErrorNote error={error} />}
+      {error != null && <ErrorNote error={error} />}
     </Panel>
   );
 }
 
-/** The rows of a table that are read page by page. @param older the label of the button that reads the next page */
-export function rowsOfPages<Row>({ items, error, hasMore, busy, loadMore }: Pages<Row>, older: string) {
-  const below = hasMore && (
+/**
+ * The rows of a table, read page by page, newest first: `?limit=&before=`, where `before` is the id of the last one read.
+ *
+ * @param size rows per page
+ * @param older the label of the button that reads the next page
+ */
+export function usePages<Row extends { readonly id: string | number }>(
+  path: string,
+  { size, older, parameters = {} }: { size: number; older: string; parameters?: Record<string, string> },
+) {
+  const client = useClient();
+  const { data, error, isFetching, hasNextPage, fetchNextPage } = useInfiniteQuery({
+    queryKey: ['pages', path, size, parameters],
+    queryFn: async ({ pageParam: before, signal }) => {
+      const page = { ...parameters, limit: String(size), before };
+      const { result } = await client.call<{ result: Row[] }>(withQuery(path, page), ['result'], { signal });
+      return result;
+    },
+    initialPageParam: undefined as string | undefined, // the first page has no bound
+    getNextPageParam: (page) => (page.length < size ? undefined : String(page.at(-1)?.id)),
+  });
+  const below = hasNextPage && (
     <div className="load-more">
-      <Button disabled={busy} onClick={loadMore}>
-        {busy ? 'Loading…' : older}
+      <Button disabled={isFetching} onClick={() => void fetchNextPage()}>
+        {isFetching ? 'Loading…' : older}
       </Button>
     </div>
   );
-  return { rows: items, error, below };
+  return { rows: data?.pages.flat(), error, below };
 }

@@ -2,7 +2,7 @@ import { type ComponentProps, useId, useState } from 'react';
 import { formatAgo, formatTime, fromField, toField, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 import { QuietButton } from '../button.tsx';
-import { describedBy, Field } from '../form.tsx';
+import { describedBy, Field, useFault } from '../form.tsx';
 import './time-control.css';
 
 interface TimeControlProps {
@@ -51,10 +51,9 @@ export function TimeControl({ value, picks, clear, onChange, ...shared }: TimeCo
 }
 
 interface TimeFieldProps
-  extends Pick<ComponentProps<typeof Field>, 'label' | 'help' | 'fault'>,
+  extends Pick<ComponentProps<typeof Field>, 'label' | 'help'>,
     Pick<TimeControlProps, 'picks' | 'clear'> {
   readonly name: string;
-  /** At first. */
   readonly initial?: string;
 }
 
@@ -64,16 +63,29 @@ export function TimeField({ name, initial = '', picks, clear, ...about }: TimeFi
   const [value, onChange] = useState(initial);
   const control = { id, className: 'input', 'aria-describedby': describedBy(id) };
   return (
-    <Field id={id} {...about}>
+    <Field id={id} fault={useFault(name)} {...about}>
       <input type="hidden" {...{ name, value }} />
       <TimeControl {...{ ...control, value, picks, clear, onChange }} />
     </Field>
   );
 }
 
-/** How long ago an instant is; the title has the instant itself. */
-export function Ago({ iso, nowMs }: { readonly iso: string; readonly nowMs: number }) {
+export function Instant({ iso }: { readonly iso: string | null }) {
   const zone = useZone();
+  return iso === null ? '' : formatTime(Date.parse(iso), zone);
+}
+
+interface AgoProps {
+  /** null: there is none. */
+  readonly iso: string | null;
+  /** By the clock of the service; by default that of this machine. */
+  readonly nowMs?: number;
+}
+
+/** How long ago an instant is; the title has the instant itself. */
+export function Ago({ iso, nowMs = Date.now() }: AgoProps) {
+  const zone = useZone();
+  if (iso === null) return '–';
   const ms = Date.parse(iso);
   return (
     <time dateTime={iso} title={`${formatTime(ms, zone)} ${zoneName(zone)}`}>

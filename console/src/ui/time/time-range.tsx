@@ -1,15 +1,26 @@
-import type { ReactNode } from 'react';
-import { describeRange, hasLater, shiftRange, type TimeRange, zoomOut } from '../../format/range.ts';
+import { type ReactNode, useId, useState } from 'react';
+import {
+  describeLast,
+  describeRange,
+  hasLater,
+  QUICK_RANGES,
+  RANGE_TEXT_CHARS_MAX,
+  readRangeText,
+  resolveRange,
+  shiftRange,
+  type TimeRange,
+  zoomOut,
+} from '../../format/range.ts';
 import { useZone } from '../../preference.ts';
-import { Button } from '../button.tsx';
+import { Button, QuietButton } from '../button.tsx';
 import { Popover } from '../overlay/popover.tsx';
-import { RangePanel } from './range-panel.tsx';
 import './time-range.css';
+import { toField, zoneName } from '../../format/time.ts';
+import { Form, TextField } from '../form.tsx';
 
 interface TimeRangeControlProps {
   readonly value: TimeRange;
   readonly onChange: (range: TimeRange) => void;
-  /** Refresh now. */
   readonly onRefresh: () => void;
   /** Beside the button that does that. */
   readonly children?: ReactNode;
@@ -22,13 +33,8 @@ export function TimeRangeControl({ value, onChange, onRefresh, children }: TimeR
     <div className="time-range">
       <Popover
         title="Time range"
-        label={
-          <>
-            <span className="visually-hidden">Time range: </span>
-            <span className="time-range-label">{describeRange(value, zone)}</span>
-            <span className="popover-caret" aria-hidden="true" />
-          </>
-        }
+        isChoice
+        label={<span className="time-range-label">{describeRange(value, zone)}</span>}
       >
         {(close) => (
           <RangePanel
@@ -71,5 +77,112 @@ function MoveControl({ value, onChange }: Pick<TimeRangeControlProps, 'value' | 
         −
       </Button>
     </fieldset>
+  );
+}
+
+interface RangePanelProps {
+  readonly value: TimeRange;
+  readonly onChange: (range: TimeRange) => void;
+}
+
+/** Every way to choose a range: typed, by a click, one of the last ones, or by its two ends. */
+function RangePanel({ value, onChange }: RangePanelProps) {
+  const { fault, read } = useRangeText(onChange);
+  return (
+    <>
+      <Form onSubmit={(data) => read(String(data.get('range')))}>
+        <TextField
+          label="Range"
+          name="range"
+          help="40m, now-2h to now-1h, 07:00 to 08:30, yesterday; Enter applies it."
+          fault={fault}
+          data-first-focus
+          placeholder="now-40m"
+          maxLength={RANGE_TEXT_CHARS_MAX}
+        />
+      </Form>
+      <fieldset className="group range-quick" aria-label="Quick ranges">
+        {QUICK_RANGES.map((range) => (
+          <QuietButton
+            key={range}
+            aria-pressed={value.kind === 'last' && value.range === range}
+            onClick={() => onChange({ kind: 'last', range })}
+          >
+            {describeLast(range)}
+          </QuietButton>
+        ))}
+      </fieldset>
+      <AbsoluteForm value={value} onChange={onChange} />
+    </>
+  );
+}
+
+/** Reads a text as a range. @returns the fault of the last one, and a function that reads the next */
+function useRangeText(onChange: RangePanelProps['onChange']) {
+  const zone = useZone();
+  const [fault, setFault] = useState<string>();
+  const read = (text: string) => {
+    const range = readRangeText(text, { nowMs: Date.now(), zone });
+    setFault(range.kind === 'fault' ? range.message : undefined);
+    if (range.kind !== 'fault') onChange(range);
+  };
+  return { fault, read };
+}
+
+/** A range by its two ends. The browser writes a date as its locale has it; a field for both would show hours as AM and PM in some. */
+function AbsoluteForm({ value, onChange }: RangePanelProps) {
+  const zone = useZone();
+  const id = useId();
+  const { fault, read } = useRangeText(onChange);
+  const [{ fromMs, untilMs }] = useState(() => resolveRange(value, Date.now()));
+  const sides = [
+    { name: 'from', label: 'From', field: toField(fromMs, zone).split('T') },
+    { name: 'until', label: 'Until', field: toField(untilMs, zone).split('T') },
+  ];
+  const shared = {
+    className: 'input',
+    'aria-invalid': fault !== undefined,
+    'aria-describedby': `${id}-fault`,
+  };
+  return (
+    <Form
+      className="absolute-range"
+      onSubmit={(data) => read(sides.map(({ name }) => data.getAll(name).join(' ')).join(' to '))}
+    >
+      {sides.map(({ name, label, field: [date, time] }) => (
+        <div key={name} className="field">
+          <label htmlFor={`${id}-${name}`}>{label}</label>
+          <div className="absolute-end">
+            <input
+              {...{ ...shared, name }}
+              id={`${id}-${name}`}
+              type="date"
+              max="9999-12-31"
+              defaultValue={date}
+            />
+            <input
+              {...{ ...shared, name }}
+              aria-label={`${label}, time`}
+              placeholder="07:00:00"
+              maxLength={40}
+              autoComplete="off"
+              defaultValue={time}
+            />
+          </div>
+        </div>
+      ))}
+      <div className="absolute-range-end">
+        <span
+          id={`${id}-fault`}
+          className={fault === undefined ? 'small muted' : 'small tone-bad'}
+          role="status"
+        >
+          {fault ?? `${zoneName(zone)}, 24 hours.`}
+        </span>
+        <Button type="submit" look="primary">
+          Apply
+        </Button>
+      </div>
+    </Form>
   );
 }

@@ -8,9 +8,9 @@ import { Segmented } from '../../../ui/tabs.tsx';
 import { type ExploreAddress, parseMark } from '../address.ts';
 import { TERM } from '../completion.ts';
 import { useExploring } from '../exploring.ts';
-import { exclude, termOf } from '../lines/line.ts';
+import { termOf } from '../lines/line.ts';
 import { searchPath } from '../search/search.ts';
-import { AnalysisNote, useAnalysis } from './use-analysis.tsx';
+import { AnalysisNote, TermButtons, useAnalysis } from './use-analysis.tsx';
 import './analysis.css';
 
 const ROWS = '100';
@@ -24,9 +24,9 @@ export function Compare() {
     <section className="panel analysis" aria-label="Compare">
       <div className="analysis-bar">
         {sets !== undefined && all.length > 1 && (
-          <Segmented
+          <Segmented<CompareSets['id']>
             label="Compare with the rest"
-            options={all}
+            options={Object.fromEntries(all.map(({ id, label }) => [id, label]))}
             selected={sets.id}
             onSelect={(compare) => change({ compare })}
           />
@@ -117,29 +117,15 @@ function Differences({ sets }: DifferencesProps) {
 type Difference = NonNullable<ReturnType<typeof toDifference>>;
 
 function DifferenceRow({ row, sets }: DifferencesProps & { readonly row: Difference }) {
-  const { filter } = useExploring();
   const { field, value, count, share, againstCount, againstShare } = row;
-  const term = termOf(field, value);
   const shown = value === null ? 'no value' : showText(value) || '(empty)';
   return (
     <li className="compare-difference">
       <span className="compare-difference-name">
         <span className="compare-difference-field">{showText(field)}</span>
-        <button
-          type="button"
-          className="field-filter"
-          title={`Filter for ${term}`}
-          onClick={() => filter(term)}
-        >
+        <TermButtons term={termOf(field, value)} name={`${field} ${shown}`}>
           {shown}
-        </button>
-        <QuietButton
-          aria-label={`Exclude ${field} ${shown}`}
-          title="Exclude"
-          onClick={() => filter(exclude(term))}
-        >
-          −
-        </QuietButton>
+        </TermButtons>
       </span>
       <span className="compare-difference-shares">
         <Share label={sets.name} {...{ share, count }} />

@@ -6,10 +6,10 @@ import { formatCount, formatPercent, formatShort } from '../../../format/number.
 import { QuietButton } from '../../../ui/button.tsx';
 import { useExploring } from '../exploring.ts';
 import { type FieldValue, toFieldValue, UNIQUE } from '../fields.ts';
-import { exclude, termOf } from '../lines/line.ts';
+import { termOf } from '../lines/line.ts';
 import { searchPath } from '../search/search.ts';
 import './analysis.css';
-import { AnalysisNote, useAnalysis } from './use-analysis.tsx';
+import { AnalysisNote, TermButtons, useAnalysis } from './use-analysis.tsx';
 
 /** The fields of the events found, by usefulness; each opens to its values. Those that no event has are left out. */
 export function FieldList() {
@@ -69,13 +69,8 @@ function describeValues({ distinct, min, max }: FieldSummary): string {
   return `${formatCount(distinct)} ${distinct === 1 ? 'value' : 'values'}`;
 }
 
-interface SummaryProps {
-  readonly summary: FieldSummary;
-  readonly isSample: boolean;
-}
-
 /** What is known of a field, and what can be done with it. */
-function Summary({ summary, isSample }: SummaryProps) {
+function Summary({ summary, isSample }: { readonly summary: FieldSummary; readonly isSample: boolean }) {
   const { address, change, toggleColumn, valuesOf } = useExploring();
   const { field, distinct, top, p50, p95 } = summary;
   const [isExact, setExact] = useState(false);
@@ -111,29 +106,20 @@ interface FieldValueListProps {
 
 /** Values of a field with their counts; a click searches for one, or for all others. */
 function FieldValueList({ field, values }: FieldValueListProps) {
-  const { filter } = useExploring();
   const most = values[0]?.count ?? 1;
   return (
     <ul>
       {values.map(({ value, count }) => (
         <li key={value} className="field-value">
-          <button
-            type="button"
-            className="field-filter"
+          <TermButtons
+            term={termOf(field, value)}
+            name={value}
             title={showText(`Filter for ${field}: ${value}`)}
-            onClick={() => filter(termOf(field, value))}
           >
             <span className="field-text">{showText(value) || '(empty)'}</span>
             <span className="number muted">{formatShort(count)}</span>
             <progress value={count} max={most} aria-hidden="true" />
-          </button>
-          <QuietButton
-            aria-label={`Exclude ${value}`}
-            title="Exclude"
-            onClick={() => filter(exclude(termOf(field, value)))}
-          >
-            −
-          </QuietButton>
+          </TermButtons>
         </li>
       ))}
     </ul>

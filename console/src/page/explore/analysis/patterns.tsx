@@ -47,12 +47,7 @@ export function Patterns() {
   );
 }
 
-interface PatternRowProps {
-  readonly row: Pattern;
-  readonly isNew: boolean;
-}
-
-function PatternRow({ row, isNew }: PatternRowProps) {
+function PatternRow({ row, isNew }: { readonly row: Pattern; readonly isNew: boolean }) {
   const { filter } = useExploring();
   const { pattern, count, share, sample } = row;
   const term = formatPattern(pattern);

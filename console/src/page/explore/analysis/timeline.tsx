@@ -19,41 +19,38 @@ const CHARS_MAX = 300;
 export function Timeline() {
   const { lines } = useExploring();
   const zone = useZone();
+  const { state } = lines;
   const all = lines.lines.toReversed();
   const shown = all.slice(0, SHOWN_MAX);
   const [first, last] = [shown[0]?.micros ?? 0, shown.at(-1)?.micros ?? 0];
   const sources = new Set(shown.map(({ source }) => source));
-  if (shown.length === 0) {
-    const { state } = lines;
-    const isRunning = state.kind === 'running';
-    return (
-      <section className="panel analysis" aria-label="Timeline">
-        {state.kind === 'failed' && faultOf(state.error) === undefined ? (
-          <ErrorNote error={state.error} />
-        ) : (
-          <Empty title={isRunning ? 'Searching…' : 'No events'}>
-            The timeline shows the events of the search.
-          </Empty>
-        )}
-      </section>
-    );
-  }
+  const isFailed = state.kind === 'failed' && faultOf(state.error) === undefined;
   return (
     <section className="panel analysis" aria-label="Timeline">
-      <p className="analysis-note small muted" role="status">
-        {formatCount(shown.length)} {shown.length === 1 ? 'event' : 'events'} of {sources.size}{' '}
-        {sources.size === 1 ? 'source' : 'sources'} within {formatMs((last - first) / 1_000)}, from{' '}
-        {formatTimeMs(first / 1_000, zone)} {zoneName(zone)}
-        {shown.length < all.length && `: the first of ${formatCount(all.length)} read`}
-        {lines.hasMore && '; the search has older ones'}
-      </p>
-      <div className="analysis-scroll">
-        <ol aria-label="Events, oldest first">
-          {shown.map((line) => (
-            <TimelineRow key={line.key} {...{ line, first, last }} />
-          ))}
-        </ol>
-      </div>
+      {shown.length > 0 ? (
+        <>
+          <p className="analysis-note small muted" role="status">
+            {formatCount(shown.length)} {shown.length === 1 ? 'event' : 'events'} of {sources.size}{' '}
+            {sources.size === 1 ? 'source' : 'sources'} within {formatMs((last - first) / 1_000)}, from{' '}
+            {formatTimeMs(first / 1_000, zone)} {zoneName(zone)}
+            {shown.length < all.length && `: the first of ${formatCount(all.length)} read`}
+            {lines.hasMore && '; the search has older ones'}
+          </p>
+          <div className="analysis-scroll">
+            <ol aria-label="Events, oldest first">
+              {shown.map((line) => (
+                <TimelineRow key={line.key} {...{ line, first, last }} />
+              ))}
+            </ol>
+          </div>
+        </>
+      ) : isFailed ? (
+        <ErrorNote error={state.error} />
+      ) : (
+        <Empty title={state.kind === 'running' ? 'Searching…' : 'No events'}>
+          The timeline shows the events of the search.
+        </Empty>
+      )}
     </section>
   );
 }

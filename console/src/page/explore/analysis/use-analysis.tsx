@@ -1,20 +1,14 @@
-import { keepPreviousData, skipToken, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { type Row, toAnswer } from '../../../api/answer.ts';
-import { type ApiError, useClient } from '../../../api/client.ts';
+import { useClient } from '../../../api/client.ts';
 import { formatPercent } from '../../../format/number.ts';
+import { QuietButton } from '../../../ui/button.tsx';
 import { ErrorNote } from '../../../ui/note.tsx';
 import { Tag } from '../../../ui/tag.tsx';
+import { useExploring } from '../exploring.ts';
+import { exclude } from '../lines/line.ts';
 import { faultOf } from '../search/search.ts';
-
-interface Analysis<T> {
-  /** Undefined before the first answer; those of before stay while the range moves on. */
-  readonly rows: readonly T[] | undefined;
-  /** The share of events that was read, 0 to 1; undefined: all. */
-  readonly sampled: number | undefined;
-  readonly error: ApiError | undefined;
-  readonly isReading: boolean;
-}
 
 /**
  * Reads a part of a search that is one answer.
@@ -22,32 +16,32 @@ interface Analysis<T> {
  * @param path undefined: not yet
  * @param toRow defined outside of components; it returns undefined for a row that is not shown
  */
-export function useAnalysis<T extends object>(
-  path: string | undefined,
-  toRow: (row: Row) => T | undefined,
-): Analysis<T> {
+export function useAnalysis<T extends object>(path: string | undefined, toRow: (row: Row) => T | undefined) {
   const client = useClient();
   const { data, error, isFetching } = useQuery({
     queryKey: [path],
-    queryFn:
-      path === undefined
-        ? skipToken
-        : async ({ signal }) => {
-            const raw = await client.callRaw(path, { signal });
-            const sampled = Number(raw.headers.get('x-sampled') ?? 1);
-            return {
-              rows: toAnswer(raw).rows.flatMap((row) => toRow(row) ?? []),
-              sampled: sampled < 1 ? sampled : undefined,
-            };
-          },
+    enabled: path !== undefined,
+    async queryFn({ signal }) {
+      const raw = await client.callRaw(path ?? '', { signal });
+      const sampled = Number(raw.headers.get('x-sampled') ?? 1);
+      const rows = toAnswer(raw).rows.flatMap((row) => toRow(row) ?? []);
+      return { rows, sampled: sampled < 1 ? sampled : undefined };
+    },
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  return { rows: data?.rows, sampled: data?.sampled, error: error ?? undefined, isReading: isFetching };
+  return {
+    /** Undefined before the first answer; those of before stay while the range moves on. */
+    rows: data?.rows,
+    /** The share of events that was read, 0 to 1; undefined: all. */
+    sampled: data?.sampled,
+    error,
+    isReading: isFetching,
+  };
 }
 
 interface AnalysisNoteProps {
-  readonly analysis: Analysis<unknown>;
+  readonly analysis: ReturnType<typeof useAnalysis>;
   /** `Grouping`, while nothing is there yet. */
   readonly doing: string;
   readonly none: ReactNode;
@@ -56,7 +50,7 @@ interface AnalysisNoteProps {
 /** Says what an analysis lacks: that it still runs, failed, found nothing, or read a part of the events only. */
 export function AnalysisNote({ analysis, doing, none }: AnalysisNoteProps) {
   const { rows, sampled, error, isReading } = analysis;
-  if (error !== undefined) return faultOf(error) === undefined && <ErrorNote error={error} />;
+  if (error !== null) return faultOf(error) === undefined && <ErrorNote error={error} />;
   return (
     <p className="analysis-note small muted" role="status">
       {isReading && `${doing}… `}
@@ -67,5 +61,28 @@ export function AnalysisNote({ analysis, doing, none }: AnalysisNoteProps) {
       )}
       {!isReading && rows?.length === 0 && none}
     </p>
+  );
+}
+
+interface TermProps {
+  readonly term: string;
+  /** As a reader hears what is excluded. */
+  readonly name: string;
+  readonly title?: string;
+  readonly children: ReactNode;
+}
+
+/** A click searches for a term, or for all other events. */
+export function TermButtons({ term, name, title = `Filter for ${term}`, children }: TermProps) {
+  const { filter } = useExploring();
+  return (
+    <>
+      <button type="button" className="field-filter" title={title} onClick={() => filter(term)}>
+        {children}
+      </button>
+      <QuietButton aria-label={`Exclude ${name}`} title="Exclude" onClick={() => filter(exclude(term))}>
+        −
+      </QuietButton>
+    </>
   );
 }

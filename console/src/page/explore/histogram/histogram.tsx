@@ -1,29 +1,29 @@
 import { useMemo, useState } from 'react';
 import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatShort } from '../../../format/number.ts';
-import { formatIso, type Zone, zoneName } from '../../../format/time.ts';
-import { formatSpan } from '../../../format/time-axis.ts';
+import { formatIso, formatTime, zoneName } from '../../../format/time.ts';
 import { useZone } from '../../../preference.ts';
 import { QuietButton } from '../../../ui/button.tsx';
-import type { Chart, Selection } from '../../../ui/chart/chart.ts';
+import { type Chart, describeAt, type Selection } from '../../../ui/chart/chart.ts';
 import { Plot } from '../../../ui/chart/plot.tsx';
 import { ErrorNote } from '../../../ui/note.tsx';
 import { parseMark } from '../address.ts';
 import { useExploring } from '../exploring.ts';
 import { exclude, termOf } from '../lines/line.ts';
 import { isRefused, WorkNote } from '../lines/use-work.tsx';
-import { type Search, toRange } from '../search/search.ts';
-import { type Deploy, DeployEntries, useDeploys } from './deploys.tsx';
+import { searchPath, toRange } from '../search/search.ts';
 import { MeasureControl } from './measure-control.tsx';
 import type { Histogram } from './use-histogram.ts';
 import './histogram.css';
+import type { Row } from '../../../api/answer.ts';
+import { useAnalysis } from '../analysis/use-analysis.tsx';
 import { type BarSeries, type Bars, toBars } from './series.ts';
 
 /** Events over time, stacked by the values of a field. */
 export function HistogramPanel() {
-  const { address, change, histogram, search: asked, sources } = useExploring();
+  const { address, change, histogram } = useExploring();
   const { counts, search, chart, isOld, state } = histogram;
-  const deploys = useDeploys(sources, asked);
+  const deploys = useDeploys();
   const onZoom = (fromMs: number, untilMs: number) => change({ ...toRange(fromMs, untilMs), live: false });
   const onMark = (fromMs: number, untilMs: number) =>
     change({ view: 'compare', compare: 'range', mark: `${formatIso(fromMs)}/${formatIso(untilMs)}` });
@@ -55,7 +55,7 @@ export function HistogramPanel() {
         <span className="histogram-time small muted number">
           {at === null || bars.starts[at] === undefined
             ? `times in ${zoneName(zone)}`
-            : describeBucket(bars, at, { search, zone })}
+            : describeAt(bars, at, zone)}
         </span>
       </div>
       {state.kind === 'failed' && isRefused(state) && <ErrorNote error={state.error} />}
@@ -81,10 +81,10 @@ export function HistogramPanel() {
           {bars.series.map((series) => (
             <LegendEntry key={series.label} {...{ series, at }} by={chart.by} />
           ))}
-          <DeployEntries {...{ deploys, zone, onZoom }} />
-          {bars.parts.some(Boolean) && bars.total > 0 && (
+          <DeployEntries {...{ deploys, onZoom }} />
+          {bars.partial.size > 0 && bars.total > 0 && (
             <li className="histogram-entry muted">
-              hatched: {[...new Set(bars.parts)].filter(Boolean).join(', ')}
+              hatched: {[...new Set(bars.partial.values())].join(', ')}
             </li>
           )}
         </ul>
@@ -98,54 +98,36 @@ const HEIGHT_PX = 116;
 /** The bars as a chart, which is drawn anew if it changes. */
 function useDrawn(bars: Bars, deploys: readonly Deploy[]): Chart {
   const { address, histogram } = useExploring();
-  const { search, slicesRead, slices, backToMs } = histogram;
+  const { slicesRead, slices, backToMs } = histogram;
   const mark = parseMark(address.mark);
   const [from, until] = [mark?.fromMs, mark?.untilMs];
   const countedBackToMs = slicesRead < slices ? backToMs : undefined;
   return useMemo(() => {
-    const { starts, parts, series, areLines } = bars;
-    const start = starts[0] ?? 0;
+    const { starts, spans, partial, series, areLines } = bars;
     const toSpan = (fromMs: number, untilMs: number) => ({ from: fromMs / 1000, until: untilMs / 1000 });
     return {
       title: 'Events over time',
-      spans: starts.map((ms) => toSpan(ms, ms + search.widthMs)),
-      partial: new Map(parts.flatMap((part, place) => (part === undefined ? [] : [[place, part] as const]))),
-      // The first one is drawn on top of the others.
-      series: series.toReversed().map(({ label, color, alpha, counts }) => ({
-        ...{ label, color, alpha, values: counts, kind: areLines ? ('line' as const) : ('bar' as const) },
-      })),
+      ...{ spans, partial },
+      series: series.toReversed(), // the first one is drawn on top of the others
       stacked: !areLines,
       format: formatShort,
       summary: () => '',
       shades: [
         ...(countedBackToMs === undefined
           ? []
-          : [{ ...toSpan(start, countedBackToMs), color: 'sunken' as const }]),
+          : [{ ...toSpan(starts[0] ?? 0, countedBackToMs), color: 'sunken' as const }]),
         ...(from === undefined || until === undefined
           ? []
           : [{ ...toSpan(from, until), color: 'accent-soft' as const }]),
       ],
       instants: deploys.map(({ ms }) => ms / 1000),
     };
-  }, [bars, search, countedBackToMs, from, until, deploys]);
+  }, [bars, countedBackToMs, from, until, deploys]);
 }
 
 function describeTotal({ slicesRead, slices, isOld, state }: Histogram, total: number): string {
   if (slicesRead === slices || slicesRead === 0 || isOld) return total === 1 ? 'event' : 'events';
   return state.kind === 'running' ? 'events so far' : 'events counted, not all';
-}
-
-function describeBucket(bars: Bars, at: number, { search, zone }: Shown): string {
-  const { widthMs, fromMs, untilMs } = search;
-  const start = bars.starts[at] ?? 0;
-  const range = { from: fromMs / 1000, until: untilMs / 1000 };
-  const span = { from: start / 1000, until: (start + widthMs) / 1000 };
-  return [formatSpan(span, { zone, range }), bars.parts[at]].filter(Boolean).join(' · ');
-}
-
-interface Shown {
-  readonly search: Search;
-  readonly zone: Zone;
 }
 
 interface LegendEntryProps {
@@ -162,7 +144,7 @@ function describeValue(value: number | null | undefined): string {
 /** A click searches for its events, with Alt for all others. */
 function LegendEntry({ series, by, at }: LegendEntryProps) {
   const { filter } = useExploring();
-  const { value, label, color, alpha, counts, total } = series;
+  const { value, label, color, alpha, values, total } = series;
   const content = (
     <>
       <span
@@ -170,7 +152,7 @@ function LegendEntry({ series, by, at }: LegendEntryProps) {
         style={{ background: `color-mix(in srgb, var(--${color}) ${alpha * 100}%, var(--surface))` }}
       />
       <span className="histogram-label">{showText(label)}</span>
-      <span className="number">{describeValue(at === null ? total : counts[at])}</span>
+      <span className="number">{describeValue(at === null ? total : values[at])}</span>
     </>
   );
   if (value === undefined) return <li className="histogram-entry">{content}</li>;
@@ -186,4 +168,56 @@ function LegendEntry({ series, by, at }: LegendEntryProps) {
       </QuietButton>
     </li>
   );
+}
+
+interface DeployEntriesProps {
+  readonly deploys: readonly Deploy[];
+  readonly onZoom: (fromMs: number, untilMs: number) => void;
+}
+
+const SHOWN_MAX = 4;
+const AROUND_MS = 15 * 60_000;
+
+/** The newest deployments of the range, in the legend; a click zooms to the time around one. */
+function DeployEntries({ deploys, onZoom }: DeployEntriesProps) {
+  const zone = useZone();
+  const others = deploys.length - SHOWN_MAX;
+  return (
+    <>
+      {deploys.slice(0, SHOWN_MAX).map(({ key, ms, text }) => (
+        <li key={key}>
+          <QuietButton
+            className="histogram-entry"
+            title="Zoom to the time around this deployment"
+            onClick={() => onZoom(ms - AROUND_MS, ms + AROUND_MS)}
+          >
+            <span className="histogram-dashes" aria-hidden="true" />
+            <span className="visually-hidden">Deployment </span>
+            <span className="number">{formatTime(ms, zone).slice(11, 16)}</span>
+            <span className="histogram-label">{showText(text)}</span>
+          </QuietButton>
+        </li>
+      ))}
+      {others > 0 && <li className="histogram-entry muted">{others} earlier deployments</li>}
+    </>
+  );
+}
+
+type Deploy = ReturnType<typeof toDeploy>;
+
+/** As many as a chart can show apart from each other. */
+const DEPLOYS_MAX = '50';
+const NONE: readonly Deploy[] = [];
+
+/** The deployments in the range of a search, newest first: events of the source that the operator names for them. */
+function useDeploys(): readonly Deploy[] {
+  const { sources, search } = useExploring();
+  const source = sources.find(({ marks_deploys }) => marks_deploys)?.name;
+  const path = source && searchPath({ ...search, q: '', source: [source] }, search, { limit: DEPLOYS_MAX });
+  return useAnalysis(path, toDeploy).rows ?? NONE;
+}
+
+function toDeploy(row: Row) {
+  const { id, timestamp, event_message: text } = row;
+  return { key: `${id} ${timestamp}`, ms: Number(timestamp) / 1_000, text: String(text).slice(0, 80) };
 }

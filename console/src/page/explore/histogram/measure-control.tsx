@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
+import { Options } from '../../../ui/form.tsx';
 import { useExploring } from '../exploring.ts';
 import type { FieldName } from '../fields.ts';
 import { formatMeasure, MEASURES, type MeasureName, needsNumbers, parseMeasure, TOPS } from './measure.ts';
 
-/** Chooses what is drawn of the events, by which field, and how many series. */
 export function MeasureControl() {
   const { address, change, fields, groups } = useExploring();
   const { by, top } = address;
@@ -32,11 +32,11 @@ export function MeasureControl() {
           value={field}
           onChange={(next) => change({ measure: formatMeasure({ name, field: next }) })}
         >
-          <Names names={[field, ...fieldsFor(name, fields)]} />
+          <Options options={[field, ...fieldsFor(name, fields)]} />
         </Choice>
       )}
       <Choice label="by" value={by} onChange={(next) => change({ by: next })}>
-        <Names names={[by, ...groups]} />
+        <Options options={[by, ...groups]} />
       </Choice>
       <Choice
         label="top"
@@ -45,14 +45,13 @@ export function MeasureControl() {
         onChange={(next) => change({ top: next === '' ? undefined : Number(next) })}
       >
         <option value="">8</option>
-        <Names names={TOPS.map(String)} />
+        <Options options={TOPS.map(String)} />
       </Choice>
     </>
   );
 }
 
 interface ChoiceProps {
-  /** Shown before it. */
   readonly label?: string;
   /** As a reader hears it; the label by default. */
   readonly name?: string;
@@ -75,10 +74,6 @@ function Choice({ label, name = label, value, onChange, children }: ChoiceProps)
       </select>
     </label>
   );
-}
-
-function Names({ names }: { readonly names: readonly string[] }) {
-  return [...new Set(names)].map((name) => <option key={name}>{name}</option>);
 }
 
 /** Columns of each event that no measure is about. */

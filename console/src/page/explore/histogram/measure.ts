@@ -29,7 +29,6 @@ export function isAdditive(measure: string): boolean {
   return name === 'count' || name === 'sum';
 }
 
-/** Whether a field has to have numbers. */
 export function needsNumbers(name: MeasureName): boolean {
   return name !== 'count' && name !== 'distinct';
 }

@@ -1,41 +1,25 @@
 import { ownMember } from '../../../format/own.ts';
-import type { DataColor } from '../../../ui/chart/chart.ts';
+import type { ChartSeries, DataColor } from '../../../ui/chart/chart.ts';
 import type { Search } from '../search/search.ts';
 import { ceilTo, floorTo } from '../search/slice.ts';
 import { isAdditive } from './measure.ts';
 import type { BucketCount, Chart } from './use-histogram.ts';
 
 /** One value of the field that the histogram is by. */
-export interface BarSeries {
+export interface BarSeries extends ChartSeries {
   /** Undefined: all other values together. */
   readonly value: string | null | undefined;
-  readonly label: string;
-  /** Name of a colour of style/token.css, and the share of it. */
-  readonly color: DataColor;
   readonly alpha: number;
-  /** One for each time bucket; null: there is no number to show. */
-  readonly counts: readonly (number | null)[];
   /** Undefined if its values cannot be added. */
   readonly total: number | undefined;
 }
 
-export interface Bars {
-  /** Starts of time buckets, ms since the epoch. */
-  readonly starts: readonly number[];
-  /** Why the count of a time bucket is not of all its time: it is not over, or the range cuts it. Undefined: it is of all. */
-  readonly parts: readonly ('so far' | 'partial' | undefined)[];
-  /** From the bottom of a bar up. */
-  readonly series: readonly BarSeries[];
-  /** Number of events. */
-  readonly total: number;
-  /** Whether series are drawn as lines beside each other, since their values cannot be added. */
-  readonly areLines: boolean;
-}
+export type Bars = ReturnType<typeof toBars>;
 
 const SERIES_MAX = 8;
 
 /** The time buckets of a search with their counts, those without events among them. */
-export function toBars(counts: readonly BucketCount[], search: Search, chart: Chart): Bars {
+export function toBars(counts: readonly BucketCount[], search: Search, chart: Chart) {
   const { by, measure, top = SERIES_MAX } = chart;
   const areLines = !isAdditive(measure);
   const { fromMs, untilMs, nowMs, widthMs, offsetMs } = search;
@@ -43,18 +27,19 @@ export function toBars(counts: readonly BucketCount[], search: Search, chart: Ch
   const length = Math.max(0, Math.round((ceilTo(untilMs, widthMs, offsetMs) - first) / widthMs)) || 0;
   const starts = Array.from({ length }, (_, i) => first + i * widthMs);
   const end = Math.min(untilMs, nowMs);
-  const parts = starts.map((start) => {
+  /** The counts that are not of all their time: it is not over, or the range cuts it. */
+  const partial = new Map<number, 'so far' | 'partial'>();
+  for (const [place, start] of starts.entries()) {
     const isCut = start < fromMs || (start < end && start + widthMs > end);
-    if (!isCut) return undefined;
-    return start + widthMs > nowMs ? 'so far' : 'partial';
-  });
+    if (isCut) partial.set(place, start + widthMs > nowMs ? 'so far' : 'partial');
+  }
   const groups = Map.groupBy(counts, ({ value }) => value);
   const totals = [...groups].map(([value, of]) => ({ value, total: sum(of.map(({ count }) => count)) }));
   const ranked = totals
     .filter(({ value }) => value !== undefined)
     .toSorted((a, b) => b.total - a.total || String(a.value).localeCompare(String(b.value)));
   const kept = ranked.slice(0, top).map(({ value }) => value);
-  const toCounts = (has: (value: string | null | undefined) => boolean) => {
+  const toCounts = (has: (value: Value) => boolean) => {
     const values: (number | null)[] = starts.map(() => (areLines ? null : 0));
     for (const [value, of] of groups) {
       if (!has(value)) continue;
@@ -65,22 +50,25 @@ export function toBars(counts: readonly BucketCount[], search: Search, chart: Ch
     }
     return values;
   };
-  const values = arrange(kept, by);
-  const series = values.map((value, i) =>
-    createSeries(
-      value,
-      toCounts((one) => one === value),
-      { by, before: values.slice(0, i), areLines },
-    ),
-  );
-  const rest = toCounts((one) => !kept.includes(one));
+  const createSeries = (value: Value, before: readonly Value[], has: (one: Value) => boolean): BarSeries => {
+    const values = toCounts(has);
+    const [color, alpha] = colorOf(value, by, before);
+    const label = value === undefined ? 'other values' : value === null ? `no ${by}` : value || '(empty)';
+    const total = areLines ? undefined : sum(values.map((count) => count ?? 0));
+    return { value, label, color, alpha, kind: areLines ? 'line' : 'bar', values, total };
+  };
+  const shown = arrange(kept, by);
+  const series = shown.map((value, i) => createSeries(value, shown.slice(0, i), (one) => one === value));
+  const others = createSeries(undefined, [], (one) => !kept.includes(one));
   return {
+    /** Starts of time buckets, ms since the epoch. */
     starts,
-    parts,
+    spans: starts.map((start) => ({ from: start / 1000, until: (start + widthMs) / 1000 })),
+    partial,
+    /** Whether series are drawn as lines beside each other, since their values cannot be added. */
     areLines,
-    series: rest.some((count) => (count ?? 0) !== 0)
-      ? [...series, createSeries(undefined, rest, { by, before: [], areLines })]
-      : series,
+    /** From the bottom of a bar up. */
+    series: others.values.some((count) => (count ?? 0) !== 0) ? [...series, others] : series,
     total: sum(counts.map(({ count }) => count)),
   };
 }
@@ -106,25 +94,8 @@ const COLORS: readonly DataColor[] = ['data-1', 'data-2', 'data-3', 'data-4'];
 
 type Value = string | null | undefined;
 
-interface Place {
-  readonly by: string;
-  /** The values of the series below. */
-  readonly before: readonly Value[];
-}
-
-interface SeriesOptions extends Place {
-  readonly areLines: boolean;
-}
-
-function createSeries(value: Value, counts: readonly (number | null)[], place: SeriesOptions): BarSeries {
-  const [color, alpha] = colorOf(value, place);
-  const label = value === undefined ? 'other values' : value === null ? `no ${place.by}` : value || '(empty)';
-  const total = place.areLines ? undefined : sum(counts.map((count) => count ?? 0));
-  return { value, label, color, alpha, counts, total };
-}
-
-/** Codes of one class of statuses are shades of one colour. */
-function colorOf(value: Value, { by, before }: Place): readonly [DataColor, number] {
+/** Codes of one class of statuses are shades of one colour. @param before the values of the series below */
+function colorOf(value: Value, by: string, before: readonly Value[]): readonly [DataColor, number] {
   if (value === undefined || value === null) return ['border-control', 0.5];
   const ofLevel = by === 'level' ? ownMember(LEVEL_COLORS, value) : undefined;
   if (ofLevel !== undefined) return ofLevel;

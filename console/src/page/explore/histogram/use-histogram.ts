@@ -19,7 +19,6 @@ export interface BucketCount {
   readonly amount?: number;
 }
 
-/** What is read of the events. */
 export type Chart = Pick<ExploreAddress, 'by' | 'measure' | 'top'>;
 
 interface Counted {
@@ -36,8 +35,11 @@ export type Histogram = ReturnType<typeof useHistogram>;
 export function useHistogram(search: Search, chart: Chart, ready: boolean) {
   const client = useClient();
   const { state, start, stop, reset } = useWork();
-  const empty = useMemo(() => createCounted(search, chart), [search, chart]);
-  const [counted, setCounted] = useState<Counted>(empty);
+  const empty: Counted = useMemo(
+    () => ({ search, chart, counts: [], slices: planSlices(search), slicesRead: 0 }),
+    [search, chart],
+  );
+  const [counted, setCounted] = useState(empty);
 
   const countOn = useCallback(
     (from: Counted) =>
@@ -72,38 +74,30 @@ export function useHistogram(search: Search, chart: Chart, ready: boolean) {
   };
 }
 
-function createCounted(search: Search, chart: Chart): Counted {
-  return { search, chart, counts: [], slices: planSlices(search), slicesRead: 0 };
-}
-
 /** @throws ApiError */
 async function countSlice(client: Client, counted: Counted, signal: AbortSignal): Promise<Counted> {
   const { search, chart, slices, slicesRead } = counted;
   const { widthMs, offsetMs } = search;
+  const { by, measure, top } = chart;
+  // Values that cannot be added need the rest as one series of the service.
+  const shown = String(top ?? (isAdditive(measure) ? '' : TOP_DEFAULT));
   const found: BucketCount[] = [];
   const slice = slices[slicesRead];
   if (slice === undefined) return counted;
   for (const count of planCounts(slice, search)) {
-    const path = searchPath(search, count, { ...toParameters(chart), buckets: String(count.buckets) });
+    const more = { part: 'histogram', by, measure, top: shown, buckets: String(count.buckets) };
+    const path = searchPath(search, count, more);
     const { rows } = toAnswer(await client.callRaw(path, { signal }));
     for (const row of rows) {
       found.push({
         startMs: floorTo(Number(row['timestamp']) / 1000, widthMs, offsetMs),
-        value: seriesOf(row, chart.by),
+        value: seriesOf(row, by),
         count: Number(row['count']),
-        ...('value' in row && chart.measure !== '' && { amount: Number(row['value']) }),
+        ...('value' in row && measure !== '' && { amount: Number(row['value']) }),
       });
     }
   }
   return { ...counted, counts: [...counted.counts, ...found], slicesRead: slicesRead + 1 };
-}
-
-function toParameters({ by, measure, top }: Chart): Readonly<Record<string, string>> {
-  return {
-    ...{ part: 'histogram', by, measure },
-    // Values that cannot be added need the rest as one series of the service.
-    top: String(top ?? (isAdditive(measure) ? '' : TOP_DEFAULT)),
-  };
 }
 
 const TOP_DEFAULT = 8;

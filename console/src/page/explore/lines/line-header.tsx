@@ -49,7 +49,6 @@ const WIDTH = { min: 2, max: 60 };
 const HALF = 0.25;
 
 interface ColumnResizerProps {
-  /** As a reader hears it. */
   readonly label: string;
   readonly column: string;
   readonly widths: ColumnWidths;

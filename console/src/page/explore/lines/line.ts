@@ -2,36 +2,26 @@ import { formatJson, type Row } from '../../../api/answer.ts';
 import { ownMember } from '../../../format/own.ts';
 import { formatField, formatTerm, joinSearches } from '../../../format/search-text.ts';
 
-/** A row of a search, as the list shows it. */
-export interface Line {
-  /** Unique among all lines. */
-  readonly key: string;
-  readonly source: string;
-  readonly id: string;
-  /** Microseconds since the epoch. */
-  readonly micros: number;
-  readonly project: string;
-  readonly level: string | null;
-  readonly message: string;
-  readonly metadata: unknown;
-  /** As the service sent it, exactly. */
-  readonly row: Row;
-}
+export type Line = ReturnType<typeof toLine>;
 
 /** As many as a browser lists smoothly. */
 export const LINES_MAX = 10_000;
 
-export function toLine(row: Row): Line {
-  const { level } = row;
+/** A row of a search, as the list shows it. */
+export function toLine(row: Row) {
+  const { level, metadata } = row;
   const text = (name: string) => String(row[name] ?? '');
+  /** Microseconds since the epoch. */
   const micros = Number(row['timestamp']);
   const [source, id, project] = [text('source'), text('id'), text('project')];
   return {
+    /** Unique among all lines. */
     key: JSON.stringify([source, id, micros, project]),
-    ...{ source, id, micros, project, row },
+    ...{ source, id, micros, project, metadata },
     level: typeof level === 'string' ? level : null,
     message: text('event_message'),
-    metadata: row['metadata'],
+    /** As the service sent it, exactly. */
+    row,
   };
 }
 
@@ -75,15 +65,7 @@ export function attributesOf(metadata: unknown): Attribute[] {
 }
 
 /** Columns of a row: as a field, the name of a column does not mean a member of the metadata. */
-const COLUMNS: readonly string[] = [
-  'source',
-  'id',
-  'timestamp',
-  'project',
-  'level',
-  'event_message',
-  'metadata',
-];
+const COLUMNS = ['source', 'id', 'timestamp', 'project', 'level', 'event_message', 'metadata'];
 
 function fieldOf(path: readonly string[]): string {
   const [first = 'metadata'] = path;
@@ -119,21 +101,13 @@ export function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : value === undefined ? '' : formatJson(value, 0);
 }
 
-/** The line that an address names. */
-interface At {
-  /** Microseconds since the epoch. */
-  readonly micros: number;
-  readonly source: string;
-  readonly id: string;
-}
-
 /** `<micros>:<source>:<id>`: the time says where to read, since the service reads from the newest line on. */
-export function formatAt({ micros, source, id }: At): string {
+export function formatAt({ micros, source, id }: Pick<Line, 'micros' | 'source' | 'id'>): string {
   return `${micros}:${source}:${id}`;
 }
 
 /** @returns undefined if the text does not name a line */
-export function parseAt(text: string): At | undefined {
+export function parseAt(text: string) {
   const [, micros, source = '', id = ''] = /^(-?\d{1,16}):([^:]*):([\s\S]*)$/.exec(text) ?? [];
   return micros === undefined ? undefined : { micros: Number(micros), source, id };
 }
@@ -144,7 +118,6 @@ export function termOf(field: string, value: unknown): string {
   return typeof value === 'object' ? `${field}:*` : formatTerm(field, formatValue(value));
 }
 
-/** The opposite of a term. */
 export function exclude(term: string): string {
   return term.startsWith('-') ? term.slice(1) : `-${term}`;
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, Suspense, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { formatCount } from '../../../format/number.ts';
 import { describeRange, lastMs } from '../../../format/range.ts';
 import { usePreference, useZone } from '../../../preference.ts';
@@ -6,27 +6,30 @@ import { lazyPart } from '../../../ui/boundary/boundary.tsx';
 import { QuietButton } from '../../../ui/button.tsx';
 import { Empty, ErrorNote } from '../../../ui/note.tsx';
 import { useExploring } from '../exploring.ts';
-import { faultOf, rangeOf } from '../search/search.ts';
+import { faultOf, rangeOf, searchPath } from '../search/search.ts';
 import './lines-panel.css';
-import { formatAt, LINES_MAX, parseAt } from './line.ts';
-import { LineList } from './line-list.tsx';
-import { goToNewest } from './use-list.ts';
-import { useTail } from './use-tail.ts';
+import { parseJson, type Row } from '../../../api/answer.ts';
+import { ApiError, useClient } from '../../../api/client.ts';
+import { followTail } from '../../../api/follow.ts';
+import { formatAt, LINES_MAX, type Line, mergeLines, parseAt, toLine } from './line.ts';
+import { goToNewest, LineList } from './line-list.tsx';
+import { readSince } from './read.ts';
 import { isRefused, WorkNote } from './use-work.tsx';
 
-// Loaded when the fields are first shown.
-const FieldList = lazyPart(async () => (await import('../analysis/fields.tsx')).FieldList);
+const FieldList = lazyPart(
+  async () => (await import('../analysis/fields.tsx')).FieldList,
+  () => <p className="field-list muted">Loading…</p>,
+);
 
-/** The lines of the search, and what can be done with all of them. */
 export function LinesPanel() {
-  const { address, change, search, lines } = useExploring();
-  const { live, order } = address;
+  const { address, change, lines } = useExploring();
+  const { order } = address;
   const { preference, change: prefer } = usePreference();
   const [showFields, setShowFields] = useState(false);
   const [isPaused, setPaused] = useState(false);
   const [isHeld, setHeld] = useState(false);
   // The lines that are looked at stay in their place.
-  const tail = useTail(search, lines, { live: live && !lines.isOld, held: isPaused || isHeld });
+  const tail = useTail(isPaused || isHeld);
   const { state, more } = lines;
   return (
     <section className="panel line-panel" aria-label="Events">
@@ -58,11 +61,7 @@ export function LinesPanel() {
         <ErrorNote error={state.error} />
       )}
       <div className="line-body">
-        {showFields && (
-          <Suspense fallback={<p className="field-list muted">Loading…</p>}>
-            <FieldList />
-          </Suspense>
-        )}
+        {showFields && <FieldList />}
         {lines.lines.length > 0 ? <LineList key={order} onHeld={setHeld} /> : <NoLines />}
       </div>
     </section>
@@ -92,7 +91,6 @@ interface LiveControlsProps {
   readonly onPaused: (isPaused: boolean) => void;
 }
 
-/** Follows new lines, or lets them wait. */
 function LiveControls({ tail, isPaused, onPaused }: LiveControlsProps) {
   const { address, change } = useExploring();
   const { live, order } = address;
@@ -130,7 +128,6 @@ function LiveControls({ tail, isPaused, onPaused }: LiveControlsProps) {
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** Says why there are no lines. */
 function NoLines(): ReactNode {
   const zone = useZone();
   const { address, change, lines } = useExploring();
@@ -157,4 +154,62 @@ function NoLines(): ReactNode {
       )}
     </Empty>
   );
+}
+
+/**
+ * Follows the new lines of the search by a live tail. They wait while the list is looked at, since they would move it.
+ *
+ * @param held whether it is
+ */
+function useTail(held: boolean) {
+  const { address, search, lines } = useExploring();
+  const live = address.live && !lines.isOld;
+  const client = useClient();
+  const [waiting, setWaiting] = useState<readonly Line[]>([]);
+  const [error, setError] = useState<ApiError>();
+  const latest = useRef({ search, shown: lines.lines });
+  latest.current = { search, shown: lines.lines };
+  const path = searchPath(search, undefined, {});
+  const { add } = lines;
+
+  /** Adds those that wait; further ones wait on. */
+  const show = useCallback(() => {
+    add(waiting);
+    const added = new Set(waiting);
+    setWaiting((before) => before.filter((line) => !added.has(line)));
+  }, [waiting, add]);
+  useEffect(() => {
+    if (!held && waiting.length > 0) show();
+  }, [held, waiting, show]);
+
+  useEffect(() => {
+    if (!live) return;
+    // What the list has does not wait.
+    const take = (found: readonly Line[]) => {
+      const known = new Set(latest.current.shown.map(({ key }) => key));
+      const further = found.filter(({ key }) => !known.has(key));
+      setWaiting((before) => mergeLines(before, further));
+    };
+    const controller = new AbortController();
+    const { signal } = controller;
+    void followTail(client.openEvents, path, {
+      signal,
+      async catchUp() {
+        const { search: now, shown } = latest.current;
+        const found = await readSince(now, shown[0], { client, signal });
+        if (!signal.aborted) take(found);
+      },
+      onOpen: () => setError(undefined),
+      onRows: (rows) => take(rows.map((row) => toLine(parseJson(row) as Row))), // of the tail
+      onFailure(failure) {
+        if (failure instanceof ApiError) setError(failure);
+      },
+    });
+    return () => {
+      controller.abort();
+      setError(undefined);
+      setWaiting([]);
+    };
+  }, [live, client, path]);
+  return { count: waiting.length, show, error };
 }

@@ -27,10 +27,7 @@ interface RecordProps {
   readonly line: Line;
 }
 
-const VIEWS = [
-  { id: 'fields', label: 'Fields' },
-  { id: 'json', label: 'JSON' },
-] as const;
+const VIEWS = { fields: 'Fields', json: 'JSON' } as const;
 
 /** Everything of a line; each value has a menu. */
 export function Record({ id, line }: RecordProps) {
@@ -130,7 +127,6 @@ function ValueMenu({ line, chosen: { field, value, anchor }, onClose }: ValueMen
   return <Menu label={field} {...{ anchor, items, onClose }} />;
 }
 
-/** Columns that each line has. */
 const SHOWN = ['timestamp', 'source', 'level', 'event_message'];
 
 function toText(field: string, value: unknown): string {

@@ -5,8 +5,6 @@ import { type Line, mergeLines } from './line.ts';
 import { createRead, hasOlder, type Read, readOlder } from './read.ts';
 import { isRefused, useWork } from './use-work.tsx';
 
-export type Lines = ReturnType<typeof useLines>;
-
 /** Reads the lines of a search page by page, newest first. @param at of a line: reads from it on */
 export function useLines(search: Search, at: string) {
   const client = useClient();

@@ -5,7 +5,6 @@ import { useZone } from '../../../preference.ts';
 import { QuietButton } from '../../../ui/button.tsx';
 import { Tag } from '../../../ui/tag.tsx';
 
-/** The outcome of the last work. */
 export type WorkState =
   | { readonly kind: 'idle' | 'running' | 'done' | 'stopped' }
   | { readonly kind: 'failed'; readonly error: ApiError };

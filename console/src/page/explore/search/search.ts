@@ -1,4 +1,5 @@
 import type { ApiError } from '../../../api/client.ts';
+import { type Values, withQuery } from '../../../format/path.ts';
 import { resolveRange, type TimeRange } from '../../../format/range.ts';
 import { fromMicros } from '../../../format/time.ts';
 import type { ExploreAddress } from '../address.ts';
@@ -39,14 +40,9 @@ export function resolveSearch(asked: Asked, nowMs: number, offsetMs: number): Se
   // Ranges that end now are of whole time buckets, so only the one that is not over yet is partial.
   const isWhole = range.kind === 'last';
   return {
-    q,
-    source,
-    project,
+    ...{ q, source, project, nowMs, widthMs, offsetMs },
     fromMs: isWhole ? floorTo(fromMs, widthMs, offsetMs) : fromMs,
     untilMs: isWhole ? ceilTo(untilMs, widthMs, offsetMs) : untilMs,
-    nowMs,
-    widthMs,
-    offsetMs,
   };
 }
 
@@ -80,16 +76,15 @@ export function hasSameEvents(a: Search, b: Search): boolean {
 
 /** The path of the API for a part of the answer within bounds; without them, of everything. */
 export function searchPath(...of: Parameters<typeof searchParameters>): string {
-  const fields = Object.entries(searchParameters(...of));
-  return `/api/search?${new URLSearchParams(fields.filter(([, value]) => value !== ''))}`;
+  return withQuery('/api/search', searchParameters(...of));
 }
 
 /** The parameters of that path; empty ones are not sent. */
 export function searchParameters(
   { q, source, project }: Pick<Search, 'q' | 'source' | 'project'>,
   bounds: Slice | undefined,
-  more: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
+  more: Values,
+): Values {
   return {
     q,
     source: source.join(','),
