@@ -2,8 +2,8 @@ import { type Alert, SERVICE_VARIABLES } from '../definitions/alert.ts';
 import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
 import { findNamed } from '../definitions/registry.ts';
 import type { FieldFault } from '../definitions/yaml-file.ts';
-import { type Fault, TailraceError } from '../errors.ts';
-import { findUndeclared, parseParameters } from '../query/parameters.ts';
+import type { Fault } from '../errors.ts';
+import { findParameterFaults } from '../query/parameters.ts';
 import { findTextFaults } from './text.ts';
 
 interface VerifyOptions {
@@ -51,30 +51,6 @@ function verifyAlert(alert: Alert, endpoint: Endpoint): Fault[] {
     ...findNameFaults(alert, endpoint),
   ];
   return faults.map(([path, message]) => alert.fault(path, message));
-}
-
-/** Finds parameters of a call, in the file of an alert or a dashboard, that the endpoint does not have or rejects. */
-export function findParameterFaults(
-  { parameters }: Pick<Alert, 'parameters'>,
-  endpoint: Endpoint,
-): FieldFault[] {
-  const known = endpoint.parameters.map(({ name }) => name);
-  const unknown = findUndeclared(known, parameters).map(
-    (name): FieldFault => [
-      ['parameters', name],
-      `${endpoint.name} has no parameter "${name}"; it has ${known.join(', ') || 'none'}`,
-    ],
-  );
-  try {
-    parseParameters({ ...endpoint, strict: false }, parameters, Number.POSITIVE_INFINITY);
-    return unknown;
-  } catch (error) {
-    if (!(error instanceof TailraceError)) throw error;
-    const wrong = error.errors.map(
-      ({ parameter, message }): FieldFault => [['parameters', parameter], `"${parameter}" ${message}`],
-    );
-    return [...unknown, ...wrong];
-  }
 }
 
 const COMPARED: Readonly<Record<string, readonly ResultType[]>> = {

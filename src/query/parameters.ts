@@ -2,6 +2,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import { CURSOR_PARAMETER } from '../definitions/pages.ts';
 import { FORMAT_PARAMETER, type Parameter, PINNED_PREFIX, SQL_PARAMETER } from '../definitions/parameter.ts';
 import { rejectValue, WrongValue } from '../definitions/parameter-type.ts';
+import type { FieldFault } from '../definitions/yaml-file.ts';
 import { type ParameterFault, TailraceError } from '../errors.ts';
 import { describeNearest } from '../lib/nearest.ts';
 import { bindPosition } from './position.ts';
@@ -42,6 +43,30 @@ export function parseParameters(
   for (const name of endpoint.pinned) values[PINNED_PREFIX + name] = ''; // pins.ts sets those of a key
   if (endpoint.pages === undefined) return values;
   return { ...values, ...bindPosition(endpoint.pages) }; // the first page
+}
+
+/** Finds parameters of a call, in the file of an alert or a dashboard, that the endpoint does not have or rejects. */
+export function findParameterFaults(
+  { parameters }: { readonly parameters: RawParameters },
+  endpoint: Endpoint,
+): FieldFault[] {
+  const known = endpoint.parameters.map(({ name }) => name);
+  const unknown = findUndeclared(known, parameters).map(
+    (name): FieldFault => [
+      ['parameters', name],
+      `${endpoint.name} has no parameter "${name}"; it has ${known.join(', ') || 'none'}`,
+    ],
+  );
+  try {
+    parseParameters({ ...endpoint, strict: false }, parameters, Number.POSITIVE_INFINITY);
+    return unknown;
+  } catch (error) {
+    if (!(error instanceof TailraceError)) throw error;
+    const wrong = error.errors.map(
+      ({ parameter, message }): FieldFault => [['parameters', parameter], `"${parameter}" ${message}`],
+    );
+    return [...unknown, ...wrong];
+  }
 }
 
 function rejectUndeclared(endpoint: Endpoint, raw: RawParameters): ParameterFault[] {

@@ -1,9 +1,9 @@
-import { findParameterFaults } from '../alerts/verify.ts';
 import type { Dashboard, DashboardPanel } from '../definitions/dashboard.ts';
 import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
 import { findNamed } from '../definitions/registry.ts';
 import type { FieldFault, YamlPath } from '../definitions/yaml-file.ts';
 import type { Fault } from '../errors.ts';
+import { findParameterFaults } from '../query/parameters.ts';
 
 /**
  * Checks what panels say about their endpoints: parameters and columns. A panel without its endpoint is a warning

@@ -16,7 +16,7 @@ test('requests are kept by reason, key and address; new addresses drop no other 
   expect(kinds).toHaveLength(201);
   expect(kinds[0]).toMatchObject({ code: 'unauthorized', address: '192.0.2.999', count: 1 });
   const last = kinds.at(-1);
-  expect(last).toMatchObject({ code: 'forbidden', rejectReason: 'scope', keyId: 'k', count: 2, status: 403 });
+  expect(last).toMatchObject({ code: 'forbidden', reason: 'scope', keyId: 'k', count: 2, status: 403 });
   expect(last?.firstMs).toBeLessThan(last?.lastMs ?? 0);
   expect(last?.message).toHaveLength(500);
 });
