@@ -136,11 +136,11 @@ async function endSession(): Promise<string | undefined> {
 function clientOf({ key, self }: Session, leave: (why: string) => void): Client {
   // Without those of the person before in this tab.
   const own = Object.entries(readChoices()).filter(([name]) => Object.hasOwn(self.choices, name));
-  const onRefused = () => leave(whyRefused(key, self));
-  return createClient({ self, key, choices: Object.fromEntries(own), onRefused });
+  const onRejected = () => leave(whyRejected(key, self));
+  return createClient({ self, key, choices: Object.fromEntries(own), onRejected });
 }
 
-function whyRefused(key: string | undefined, { kind }: Me): string {
+function whyRejected(key: string | undefined, { kind }: Me): string {
   if (key !== undefined) return 'This key was revoked or has expired.';
   // A session of a key ends with it, and by itself.
   if (kind !== 'person') return 'This key was revoked or has expired, or its session has ended.';

@@ -7,17 +7,17 @@ import { CHART, COLUMN, PARAMETER } from './view.ts';
 /** The completions of the workbench's editor, and whether it may save. */
 export const WORKBENCH = Type.Object({
   may_edit: flag(),
-  refusal: textOrNull('Why it may not save.'),
+  reason: textOrNull('Why it may not save.'),
   notice: textOrNull('What the first save does besides.'),
   alerts: Type.Object({
-    refusal: textOrNull('Why it may not save alerts.'),
+    reason: textOrNull('Why it may not save alerts.'),
     receivers: texts('Names of the receivers.'),
   }),
   dashboards: Type.Object({
-    refusal: textOrNull('Why it may not save dashboards.'),
+    reason: textOrNull('Why it may not save dashboards.'),
   }),
   searches: Type.Object({
-    refusal: textOrNull('Why it may not save searches.'),
+    reason: textOrNull('Why it may not save searches.'),
   }),
   functions: list(Type.Object({ name: text() })),
   tables: list(

@@ -24,7 +24,7 @@ import { type CheckParts as DraftParts, type ExecutionOptions, getEndpoint } fro
 import { complete, type DraftTexts, findLong, parseDefinition, rejectDraft, withId } from './draft.ts';
 import { readIfThere, rejectLinks, replaceFiles, versionOf } from './files.ts';
 import { auditSaved, type SaveParts, writeServed } from './save.ts';
-import { findRefusal, rejectIfOff } from './workbench.ts';
+import { findWhyNotSaved, rejectIfOff } from './workbench.ts';
 
 /** The parts by which files of definitions are checked. */
 interface CheckParts {
@@ -107,7 +107,7 @@ export async function readDefinitionFile<T>(
   if (definition === undefined)
     throw new TailraceError('not_found', `the file of ${name} was removed since it was loaded`);
   const version = versionOf({ definition });
-  return { name, definition, version, may_edit: findRefusal(nouns, parts) === undefined };
+  return { name, definition, version, may_edit: findWhyNotSaved(nouns, parts) === undefined };
 }
 
 interface Named {

@@ -45,7 +45,7 @@ export function requireAuthor(caller: Caller): void {
 type Saving = Pick<WorkbenchParts, 'config' | 'folders'>;
 
 /** Returns why definitions of a kind cannot be saved here; `undefined` if they can. */
-export function findRefusal(
+export function findWhyNotSaved(
   kind: 'endpoints' | 'alerts' | 'dashboards' | 'searches',
   { config, folders }: Saving,
 ): string | undefined {
@@ -63,9 +63,9 @@ export function findRefusal(
 }
 
 /** @throws TailraceError `forbidden` if nothing of a kind can be saved here */
-export function rejectIfOff(kind: Parameters<typeof findRefusal>[0], parts: Saving): void {
-  const refusal = findRefusal(kind, parts);
-  if (refusal !== undefined) throw new TailraceError('forbidden', refusal);
+export function rejectIfOff(kind: Parameters<typeof findWhyNotSaved>[0], parts: Saving): void {
+  const reason = findWhyNotSaved(kind, parts);
+  if (reason !== undefined) throw new TailraceError('forbidden', reason);
 }
 
 const COPY_NOTICE =
@@ -73,10 +73,12 @@ const COPY_NOTICE =
   'of the data directory, and they are served from there from then on.';
 
 export async function describeWorkbench(parts: WorkbenchParts): Promise<WorkbenchView> {
-  const ofKind = (kind: Parameters<typeof findRefusal>[0]) => ({ refusal: findRefusal(kind, parts) ?? null });
-  const { refusal } = ofKind('endpoints');
+  const ofKind = (kind: Parameters<typeof findWhyNotSaved>[0]) => ({
+    reason: findWhyNotSaved(kind, parts) ?? null,
+  });
+  const { reason } = ofKind('endpoints');
   return {
-    ...{ may_edit: refusal === null, refusal },
+    ...{ may_edit: reason === null, reason },
     notice: needsCopy(parts.folders()) ? COPY_NOTICE : null,
     alerts: { ...ofKind('alerts'), receivers: [...parts.receivers()] },
     dashboards: ofKind('dashboards'),
@@ -99,7 +101,7 @@ export async function readFiles(parts: WorkbenchParts, idOrName: string): Promis
     name,
     ...texts,
     version: versionOf(texts),
-    may_edit: findRefusal('endpoints', parts) === undefined,
+    may_edit: findWhyNotSaved('endpoints', parts) === undefined,
   };
 }
 

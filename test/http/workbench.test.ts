@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createEndpointTests } from '../../src/cli/commands/test.ts';
-import { findRefusal } from '../../src/workbench/workbench.ts';
+import { findWhyNotSaved } from '../../src/workbench/workbench.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { hostileName } from '../support/hostile-name.ts';
 import { expectError, get } from '../support/http.ts';
@@ -256,10 +256,13 @@ test('saving is rejected unless the setting allows it, and if the definitions ar
   const { config } = service;
   const { folders } = core;
   const shipped = { ...folders, shipped: ['endpointsDir'] as const };
-  expect(findRefusal('endpoints', { config, folders: () => folders })).toBeUndefined();
-  const off = findRefusal('endpoints', { config: { ...config, editEndpoints: '0' }, folders: () => folders });
+  expect(findWhyNotSaved('endpoints', { config, folders: () => folders })).toBeUndefined();
+  const off = findWhyNotSaved('endpoints', {
+    config: { ...config, editEndpoints: '0' },
+    folders: () => folders,
+  });
   expect(off).toContain('TAILRACE_EDIT_ENDPOINTS=1');
-  expect(findRefusal('endpoints', { config, folders: () => shipped })).toContain('ship with Tailrace');
+  expect(findWhyNotSaved('endpoints', { config, folders: () => shipped })).toContain('ship with Tailrace');
 });
 
 describe('a result that becomes a test', () => {

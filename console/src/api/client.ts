@@ -92,7 +92,7 @@ export type RawAnswer = Awaited<ReturnType<typeof callRaw>>;
 
 interface RequestOptions extends CallOptions {
   /** Called if the key is not accepted (any more). */
-  readonly onRefused?: () => void;
+  readonly onRejected?: () => void;
 }
 
 /** Asks the service with a key. @throws ApiError */
@@ -122,7 +122,7 @@ async function openEvents(
 
 /** @returns a good response @throws ApiError */
 async function request(key: string | undefined, path: string, options: RequestOptions): Promise<Response> {
-  const { method = 'GET', body, headers = {}, signal = null, onRefused } = options;
+  const { method = 'GET', body, headers = {}, signal = null, onRejected } = options;
   const fetching = fetch(path, {
     method,
     signal,
@@ -139,7 +139,7 @@ async function request(key: string | undefined, path: string, options: RequestOp
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const response = await reachable(fetching, signal);
-  if (response.status === 401) onRefused?.();
+  if (response.status === 401) onRejected?.();
   // The answer that the request named with If-None-Match.
   if (response.status === 304) return response;
   if (!response.ok) throw toError(response, await reachable(response.text(), signal));
@@ -195,13 +195,13 @@ interface SignedIn {
   readonly key: string | undefined;
   readonly choices: Choices;
   /** Called if the key is not accepted (any more). */
-  readonly onRefused: () => void;
+  readonly onRejected: () => void;
 }
 
 /** The service's API with the person or key that is signed in; without one, it has no scope. Each call throws ApiError. */
-export function createClient({ self, key, choices, onRefused }: SignedIn) {
+export function createClient({ self, key, choices, onRejected }: SignedIn) {
   const raw = (path: string, options?: CallOptions) =>
-    callRaw(key, withChoices(path, choices), { ...options, onRefused });
+    callRaw(key, withChoices(path, choices), { ...options, onRejected });
   return {
     self,
     callRaw: raw,
@@ -209,7 +209,7 @@ export function createClient({ self, key, choices, onRefused }: SignedIn) {
       parseAnswer<T>(await raw(path, options), needs),
     /** Opens a live tail (docs/pages.md). */
     openEvents: (path: string, options?: CallOptions) =>
-      openEvents(key, withChoices(path, choices), { ...options, onRefused }),
+      openEvents(key, withChoices(path, choices), { ...options, onRejected }),
   };
 }
 

@@ -28,7 +28,7 @@ export function EditDashboard() {
         <FileText
           kind="dashboards"
           name={name}
-          refusal={workbench.dashboards.refusal}
+          whyNotSaved={workbench.dashboards.reason}
           template={templateOf(name)}
           actions={<QuietButton onClick={() => change({ [EDIT]: undefined })}>Close the editor</QuietButton>}
           onCheck={onCheck}

@@ -8,7 +8,7 @@ import { useFields } from './fields.ts';
 import { useHistogram } from './histogram/use-histogram.ts';
 import { addTerm } from './lines/line.ts';
 import { useLines } from './lines/use-lines.ts';
-import { isRefused } from './lines/use-work.tsx';
+import { isRejected } from './lines/use-work.tsx';
 import { resolveSearch, type Search } from './search/search.ts';
 
 /** What the parts of the page share: the address, what is read for it, and what changes it. */
@@ -31,7 +31,7 @@ export function useAddressedSearch() {
   const counted = useSearchOf(address, round + useLiveRound(live));
   const lines = useLines(search, at);
   // The newest page of lines comes before the counts. A search that is rejected has none.
-  const isReady = !isRefused(lines.state) && (!lines.isOld || lines.state.kind === 'failed');
+  const isReady = !isRejected(lines.state) && (!lines.isOld || lines.state.kind === 'failed');
   const chart = useMemo(() => ({ by, top, measure }), [by, top, measure]);
   const histogram = useHistogram(counted, chart, isReady);
   return {

@@ -130,21 +130,21 @@ interface SaveForTeamProps {
 
 /** Writes the present search into a file of the service. */
 function SaveForTeam({ name, address, onSaved }: SaveForTeamProps) {
-  const refusal = useRead(queries.workbench).value?.searches.refusal;
+  const whyNotSaved = useRead(queries.workbench).value?.searches.reason;
   const { mutate, isPending, error } = useSaveFile('searches');
   const file = { name: slugOf(name), definition: formatTeamSearch(name, address) };
   return (
     <div className="saved-team">
-      {typeof refusal === 'string' ? (
+      {typeof whyNotSaved === 'string' ? (
         name !== '' && (
           <>
             <CopyButton text={`name: ${file.name}\n${file.definition}`} label="Copy as a file of the team" />
-            <p className="saved-note">Not saved here: {refusal}.</p>
+            <p className="saved-note">Not saved here: {whyNotSaved}.</p>
           </>
         )
       ) : (
         <Button
-          disabled={name === '' || isPending || refusal === undefined}
+          disabled={name === '' || isPending || whyNotSaved === undefined}
           onClick={() => mutate({ ...file, version: null }, { onSuccess: (saved) => onSaved(saved.name) })}
         >
           {isPending ? 'Saving…' : 'Save for the team'}

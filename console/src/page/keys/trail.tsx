@@ -41,7 +41,7 @@ export function Trail() {
       rows={pages.rows?.toSorted(compareEntries)}
       columns={COLUMNS}
       keyOf={({ id }) => id}
-      empty={['No entries', 'Created, changed and revoked keys appear here; refusals once a minute.']}
+      empty={['No entries', 'Created, changed and revoked keys appear here; rejections once a minute.']}
     />
   );
 }

@@ -35,7 +35,7 @@ export default function AlertBenchPage() {
           name={name}
           draftName={name || url}
           saveBefore={unsaved && saveEndpoint}
-          refusal={parts.workbench.alerts.refusal ?? (unsaved ? parts.workbench.refusal : null)}
+          whyNotSaved={parts.workbench.alerts.reason ?? (unsaved ? parts.workbench.reason : null)}
           template={
             name === '' ? newAlert(parts.endpoint, unsaved?.values ?? values, parts.served) : undefined
           }

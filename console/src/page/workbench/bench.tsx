@@ -30,7 +30,7 @@ interface BenchProps {
 
 /** One endpoint under work: its texts, a form to run them, the result, and saving. */
 export function Bench({ name, draftName, opened, workbench, onSaved }: BenchProps) {
-  const { tables, functions, refusal, notice } = workbench;
+  const { tables, functions, reason: whyNotSaved, notice } = workbench;
   const work = useWork(draftName, opened);
   const { texts, base, isChanged } = work;
   const { definition, sql, test } = texts;
@@ -71,7 +71,7 @@ export function Bench({ name, draftName, opened, workbench, onSaved }: BenchProp
           {...{ name, work }}
           // What was typed last may have other columns.
           maySave={!saving.isPending && (check.isCurrent || outline.columns.size > 0)}
-          onSave={refusal === null ? () => send(name, definition, base.version) : undefined}
+          onSave={whyNotSaved === null ? () => send(name, definition, base.version) : undefined}
           onSaveAs={() => ask(true)}
         />
       </WorkHead>
@@ -86,7 +86,7 @@ export function Bench({ name, draftName, opened, workbench, onSaved }: BenchProp
       {notice !== null && isChanged && <div className="note is-info">{notice}</div>}
       <SaveNotes
         kind="endpoints"
-        {...{ name, opened, work, refusal }}
+        {...{ name, opened, work, whyNotSaved }}
         saving={isAsking ? { ...saving, error: null } : saving}
         error={check.error}
         saved={
@@ -120,7 +120,7 @@ export function Bench({ name, draftName, opened, workbench, onSaved }: BenchProp
         answer={run.answer}
         descriptions={outline.columns}
         tested={
-          name === '' || refusal !== null || run.asked === undefined
+          name === '' || whyNotSaved !== null || run.asked === undefined
             ? undefined
             : { name, base, asked: run.asked }
         }

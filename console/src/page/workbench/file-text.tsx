@@ -22,7 +22,7 @@ interface FileTextProps {
   /** Saves the endpoint of a new alert first. Until then the alert is not checked: its endpoint does not exist. */
   readonly saveBefore?: (() => Promise<void>) | undefined;
   /** Why the service may not write files; null: it may. */
-  readonly refusal: string | null;
+  readonly whyNotSaved: string | null;
   /** The text of a new file; undefined: a missing file is an error. */
   readonly template?: string | undefined;
   /** Beside the name of the page: links. */
@@ -46,7 +46,7 @@ export function FileText({ template, ...bench }: FileTextProps) {
 type FileBenchProps = Omit<FileTextProps, 'template'> & { readonly opened: Base };
 
 function FileBench(props: FileBenchProps) {
-  const { kind, name, draftName = name, opened, refusal, actions, children } = props;
+  const { kind, name, draftName = name, opened, whyNotSaved, actions, children } = props;
   const { saveBefore, onCheck, onSaved } = props;
   const work = useWork(`${kind} ${draftName}`, opened); // no endpoint has a space in its name
   const { texts, base, isChanged } = work;
@@ -71,7 +71,7 @@ function FileBench(props: FileBenchProps) {
       <div className="bench-head">
         {isUnsaved && <Tag tone="warn">not saved</Tag>}
         {actions}
-        {refusal === null && (
+        {whyNotSaved === null && (
           <div className="bench-save">
             <Button disabled={!isUnsaved || saving.isPending} onClick={save}>
               {saving.isPending
@@ -84,7 +84,7 @@ function FileBench(props: FileBenchProps) {
         )}
       </div>
       <SaveNotes
-        {...{ kind, name, opened, work, saving, refusal, error }}
+        {...{ kind, name, opened, work, saving, whyNotSaved, error }}
         saved={
           saving.data !== undefined &&
           !isChanged && <div className="note is-info">Saved, and served from now on.</div>

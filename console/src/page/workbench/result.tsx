@@ -107,12 +107,12 @@ function TestDialog({ name, base, asked, answer, onClose }: TestProps & { readon
       }),
   });
   const { data: saved } = sending;
-  const refusal = findRefusal({ base, asked, answer });
-  if (saved !== undefined || refusal !== undefined)
+  const whyNotKept = findWhyNotKept({ base, asked, answer });
+  if (saved !== undefined || whyNotKept !== undefined)
     return (
       <Dialog title={KEEP} onClose={onClose} wide={saved !== undefined}>
         {saved === undefined ? (
-          <p>{refusal}</p>
+          <p>{whyNotKept}</p>
         ) : (
           <>
             <TestOutcome tests={saved.tests}>
@@ -141,7 +141,7 @@ function TestDialog({ name, base, asked, answer, onClose }: TestProps & { readon
   );
 }
 
-function findRefusal({ base, asked, answer }: Omit<TestProps, 'name'>) {
+function findWhyNotKept({ base, asked, answer }: Omit<TestProps, 'name'>) {
   const count = answer.rows.length;
   if (base.sql !== asked.sql || base.definition !== asked.definition)
     return 'The result is not that of the saved files. Save, then run them again.';

@@ -14,7 +14,7 @@ interface SaveNotesProps {
   readonly work: Work;
   readonly saving: Pick<Saving, 'reset'> & { readonly error: ApiError | null };
   /** Why the service may not write files; null: it may. */
-  readonly refusal: string | null;
+  readonly whyNotSaved: string | null;
   /** What is said of the last save; undefined: none, or there are changes since. */
   readonly saved: ReactNode;
   readonly error: ApiError | null;
@@ -24,7 +24,7 @@ interface SaveNotesProps {
 
 /** Says that the texts under work were restored or saved, or could not be, and what differs if others have saved meanwhile. */
 export function SaveNotes(props: SaveNotesProps) {
-  const { kind, name, opened, work, saving, refusal, saved, onCopy } = props;
+  const { kind, name, opened, work, saving, whyNotSaved, saved, onCopy } = props;
   const error = saving.error ?? props.error;
   const isConflict = error?.code === 'conflict';
   const theirs = useStored('conflict', kind, name, isConflict);
@@ -36,7 +36,7 @@ export function SaveNotes(props: SaveNotesProps) {
   return (
     <>
       <div className="bench-notes" aria-live="polite">
-        {refusal !== null && <div className="note is-info">Not saved here: {refusal}.</div>}
+        {whyNotSaved !== null && <div className="note is-info">Not saved here: {whyNotSaved}.</div>}
         {work.isRestored && error === null && (
           <div className="note is-info bench-note">
             <span>

@@ -10,7 +10,7 @@ import { ErrorNote } from '../../../ui/note.tsx';
 import { parseMark } from '../address.ts';
 import { useExploring } from '../exploring.ts';
 import { exclude, termOf } from '../lines/line.ts';
-import { isRefused, WorkNote } from '../lines/use-work.tsx';
+import { isRejected, WorkNote } from '../lines/use-work.tsx';
 import { searchPath, toRange } from '../search/search.ts';
 import { MeasureControl } from './measure-control.tsx';
 import type { Histogram } from './use-histogram.ts';
@@ -58,7 +58,7 @@ export function HistogramPanel() {
             : describeAt(bars, at, zone)}
         </span>
       </div>
-      {state.kind === 'failed' && isRefused(state) && <ErrorNote error={state.error} />}
+      {state.kind === 'failed' && isRejected(state) && <ErrorNote error={state.error} />}
       <div className={isOld ? 'histogram-body is-old' : 'histogram-body'}>
         <Plot
           chart={drawn}

@@ -14,7 +14,7 @@ import { followTail } from '../../../api/follow.ts';
 import { formatAt, LINES_MAX, type Line, mergeLines, parseAt, toLine } from './line.ts';
 import { goToNewest, LineList } from './line-list.tsx';
 import { readSince } from './read.ts';
-import { isRefused, WorkNote } from './use-work.tsx';
+import { isRejected, WorkNote } from './use-work.tsx';
 
 const FieldList = lazyPart(
   async () => (await import('../analysis/fields.tsx')).FieldList,
@@ -57,7 +57,7 @@ export function LinesPanel() {
         <WorkNote {...{ state, progress: lines, onResume: more }} doing="Searching" what="The search" />
       </div>
       {tail.error !== undefined && <ErrorNote error={tail.error} />}
-      {state.kind === 'failed' && isRefused(state) && lines.lines.length > 0 && (
+      {state.kind === 'failed' && isRejected(state) && lines.lines.length > 0 && (
         <ErrorNote error={state.error} />
       )}
       <div className="line-body">

@@ -3,7 +3,7 @@ import { useClient } from '../../../api/client.ts';
 import { hasSameEvents, type Search } from '../search/search.ts';
 import { type Line, mergeLines } from './line.ts';
 import { createRead, hasOlder, type Read, readOlder } from './read.ts';
-import { isRefused, useWork } from './use-work.tsx';
+import { isRejected, useWork } from './use-work.tsx';
 
 /** Reads the lines of a search page by page, newest first. @param at of a line: reads from it on */
 export function useLines(search: Search, at: string) {
@@ -26,7 +26,7 @@ export function useLines(search: Search, at: string) {
 
   const isOld = read.search !== search;
   // A refresh that fails loses no lines.
-  const isKept = state.kind === 'failed' && !isRefused(state) && hasSameEvents(read.search, search);
+  const isKept = state.kind === 'failed' && !isRejected(state) && hasSameEvents(read.search, search);
   // Of a search that was stopped before its first answer there are no lines.
   const shown = isOld && state.kind !== 'running' && !isKept ? empty : read;
   const { slices, slicesRead } = shown;

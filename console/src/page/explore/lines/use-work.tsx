@@ -10,7 +10,7 @@ export type WorkState =
   | { readonly kind: 'failed'; readonly error: ApiError };
 
 /** Whether the service rejected the work, which fails again until the search changes. */
-export function isRefused(state: WorkState): boolean {
+export function isRejected(state: WorkState): boolean {
   return state.kind === 'failed' && [400, 403, 404].includes(state.error.status);
 }
 
@@ -86,7 +86,7 @@ export function WorkNote({ state, doing, what, progress, onResume }: WorkNotePro
     );
   if (state.kind !== 'stopped' && state.kind !== 'failed') return null;
   // What the service rejects has no parts.
-  if (isRefused(state)) return null;
+  if (isRejected(state)) return null;
   return (
     <span className="work-note small number" role="status">
       <Tag tone={state.kind === 'failed' ? 'bad' : 'warn'}>partial</Tag>
