@@ -1,14 +1,13 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { endLeftProcesses, startServe } from '../support/cli.ts';
 import { getEngineProcess, untilGone } from '../support/engine-process.ts';
 import { get, QUERY_PATH } from '../support/http.ts';
-import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
+import { ownFolder, PRIVATE_KEY } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const env = { TAILRACE_DATA_DIR: join(folder.path, 'data'), TAILRACE_PRIVATE_KEY: PRIVATE_KEY };
 afterEach(endLeftProcesses);
-afterAll(folder.remove);
 
 describe('the engine process', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)(

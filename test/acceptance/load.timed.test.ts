@@ -5,17 +5,13 @@ import { startFaultyProxy } from '../../trial/faulty-proxy.ts';
 import { endLeftProcesses, startCli } from '../support/cli.ts';
 import { edgeEvents, toNdjson } from '../support/events.ts';
 import { EDGE, idsOf } from '../support/ingest.ts';
-import { PUBLIC_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+import { ownFolder, ownService, PUBLIC_KEY } from '../support/service.ts';
 import { newProject } from '../support/shared-service.ts';
 
-const folder = await temporaryFolder();
-const service = await startTestService();
+const folder = await ownFolder();
+const service = await ownService();
 const proxy = await startFaultyProxy(Number(new URL(service.url).port));
-afterAll(async () => {
-  await proxy.close();
-  await service.close();
-  await folder.remove();
-});
+afterAll(() => proxy.close());
 afterEach(async () => {
   proxy.fault = { kind: 'none' };
   await endLeftProcesses();

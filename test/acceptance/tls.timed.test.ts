@@ -1,13 +1,13 @@
 import { get as httpsGet } from 'node:https';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
-import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
+import { ownFolder, PRIVATE_KEY } from '../support/service.ts';
 
 // Made for these tests alone, for 127.0.0.1 and localhost.
 const PAIRS = join(import.meta.dirname, '../../trial/tls');
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const cert = join(PAIRS, 'one.cert.pem');
 const env = {
   TAILRACE_DATA_DIR: join(folder.path, 'data'),
@@ -16,7 +16,6 @@ const env = {
   TAILRACE_TLS_KEY_FILE: join(PAIRS, 'one.key.pem'),
 };
 afterEach(endLeftProcesses);
-afterAll(folder.remove);
 
 /** A TLS connection of its own; whose certificate it is cannot be checked, as nobody signed it. */
 function dial(url: string, options: object = {}): Promise<TLSSocket> {

@@ -8,12 +8,12 @@ import type { AlertEntryView, AlertView } from '../../src/management/alert-view.
 import { readEagerAlert, storeFailures } from '../support/alerting.ts';
 import { get } from '../support/http.ts';
 import { type ReceiverServer, startReceiver } from '../support/receiver-server.ts';
-import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+import { ownFolder, PRIVATE_KEY, startTestService } from '../support/service.ts';
 
 // One service, in this order: what it shows and sends, then what a reload changes.
 
 const NAME = 'failing.paths';
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const alertFile = join(folder.path, 'failing.paths.yaml');
 const receiversFile = join(folder.path, 'receivers');
 /** Paths of the receiver that respond 503. */
@@ -44,7 +44,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await running.close();
   receiver.close();
-  await folder.remove();
 });
 
 async function writeAlert(to: string): Promise<void> {

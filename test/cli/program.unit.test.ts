@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createProgram } from '../../src/cli/main.ts';
 import { runProgram } from '../support/program.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const env = { TAILRACE_DATA_DIR: join(folder.path, 'data'), TAILRACE_PORT: '0' };
-afterAll(folder.remove);
 
 test('no help shows a default as JavaScript writes an empty or missing one', async () => {
   const { commands } = await createProgram();

@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { RECEIVER_KINDS } from '../../src/alerts/receivers/kinds.ts';
 import { verifyAlerts } from '../../src/alerts/verify.ts';
 import { ALERT_FILE } from '../../src/definitions/alert.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { formatFault } from '../../src/errors.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 const alertsDir = join(folder.path, 'alerts');
 const folders = { endpointsDir: 'template/endpoints', sourcesDir: 'template/sources', alertsDir };
 const SHIPPED = await readFile('template/alerts/failing.paths.yaml', 'utf8');

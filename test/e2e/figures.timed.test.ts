@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
 import { INCIDENT } from '../../src/sample/source.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 import { open, startBrowser } from './browser.ts';
 import { KEY, startWithSample } from './service.ts';
 
@@ -18,7 +18,7 @@ const ROWS = [
   panels('usage.api-counts', 'interval: hourly'),
   panels('usage.api-counts', 'interval: daily'),
 ];
-const dashboards = await temporaryFolder();
+const dashboards = await ownFolder();
 await writeFile(
   join(dashboards.path, 'twelve.yaml'),
   `id: 0f0c0f6c-58b5-4d55-8e0c-5e2f4a9f3b99\nname: twelve\ntitle: Twelve\nrows: [${ROWS.map((row) => `{ panels: [${row.join(', ')}] }`).join(', ')}]\n`,
@@ -26,10 +26,7 @@ await writeFile(
 const env = { TAILRACE_DASHBOARDS_DIR: dashboards.path };
 const { url, close } = await startWithSample({ rows: 60_000, days: 1 }, env);
 startBrowser(url);
-afterAll(async () => {
-  await close();
-  await dashboards.remove();
-});
+afterAll(close);
 
 describe('the first load takes at most', () => {
   test.each([

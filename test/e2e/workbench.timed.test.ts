@@ -1,11 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createEndpointTests } from '../../src/cli/commands/test.ts';
 import { storeCanaries, writeDefinitions } from '../sandbox/support.ts';
 import { writeEveryType } from '../support/every-type.ts';
-import { PRIVATE_KEY as key, startTestService } from '../support/service.ts';
+import { PRIVATE_KEY as key, ownService } from '../support/service.ts';
 import { faultsOf, open, run, signIn, startBrowser } from './browser.ts';
 
 const COUNT = 'SELECT count() AS n FROM app_logs WHERE project = @project';
@@ -20,16 +20,12 @@ cases:
 await writeEveryType(definitions.path);
 const alerts = join(definitions.path, 'alerts');
 await mkdir(alerts);
-const { service, core, config, url, call, close } = await startTestService({
+const { service, core, config, url, call } = await ownService({
   env: { ...definitions.env, TAILRACE_EDIT_ENDPOINTS: '1', TAILRACE_ALERTS_DIR: alerts },
   runTests: (name, signal) => createEndpointTests(config)(name, signal),
 });
 await storeCanaries(core);
 startBrowser(url);
-afterAll(async () => {
-  await close();
-  await definitions.remove();
-});
 
 function definition(name: string, id: string): string {
   return `id: ${id}

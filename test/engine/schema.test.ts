@@ -10,9 +10,9 @@ import { findValue, typedValue } from '../../src/ingest/read-event.ts';
 import { insertEvents } from '../../src/ingest/writer.ts';
 import { type SqlText, textOf, trusted, writeValue } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const engine = await openEmbeddedEngine({
   dataDir: folder.path,
   backupDir: folder.path,
@@ -23,10 +23,7 @@ const engine = await openEmbeddedEngine({
   memoryBytesMax: 2 * 1024 ** 3,
   limits: { timeoutMs: 10_000, memoryBytesMax: 1024 ** 3, resultBytesMax: 1024 ** 2 },
 });
-afterAll(async () => {
-  await engine.close();
-  await folder.remove();
-});
+afterAll(() => engine.close());
 
 const NOW = Date.UTC(2026, 10, 20) * 1000;
 

@@ -4,9 +4,9 @@ import { openServerEngine } from '../../src/engine/server/server.ts';
 import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { startFaultyProxy } from '../../trial/faulty-proxy.ts';
 import { addressOf } from '../support/server-engine.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const front = await startClickHouseFront(join(folder.path, 'clickhouse'));
 const proxy = await startFaultyProxy(front.port);
 const reached: boolean[] = [];
@@ -33,7 +33,6 @@ afterAll(async () => {
   await engine.close();
   await proxy.close();
   await front.close();
-  await folder.remove();
 });
 
 const ask = () => engine.query('SELECT 1', {}, { format: 'TSVRaw' });

@@ -9,9 +9,9 @@ import { openCore } from '../../src/service/open-core.ts';
 import { sql } from '../../src/sql/sql.ts';
 import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { deleteRows } from '../support/delete-rows.ts';
-import { storeEvents, temporaryFolder, testConfig } from '../support/service.ts';
+import { ownFolder, storeEvents, testConfig } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const front = await startClickHouseFront(join(folder.path, 'clickhouse'), 'main');
 const env = { CLICKHOUSE_URL: `${front.url}?cluster=main` };
 const config = testConfig(folder.path, env);
@@ -21,7 +21,6 @@ const made = front.requests.map(({ sql }) => sql);
 afterAll(async () => {
   await core.close();
   await front.close();
-  await folder.remove();
 });
 
 const tablesWith = async (column: string) =>

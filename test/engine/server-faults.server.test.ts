@@ -5,12 +5,12 @@ import { openServerEngine } from '../../src/engine/server/server.ts';
 import { encode, type FrontRequest, startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { startFaultyProxy } from '../../trial/faulty-proxy.ts';
 import { addressOf } from '../support/server-engine.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
 const TAG = 'qwertyuiopasdfgh';
 const UNAVAILABLE = { code: 'engine_unavailable', message: 'the engine is not available' };
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const front = await startClickHouseFront(join(folder.path, 'clickhouse'));
 const proxy = await startFaultyProxy(front.port);
 const engine = await openServerEngine({
@@ -36,7 +36,6 @@ afterAll(async () => {
   await engine.close();
   await proxy.close();
   await front.close();
-  await folder.remove();
 });
 
 const ask = async (sql: string, values = {}) =>

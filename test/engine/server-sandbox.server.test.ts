@@ -6,10 +6,10 @@ import { InputError } from '../../src/errors.ts';
 import { type FrontUser, startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { readSandboxUser, SANDBOX_USER } from '../support/sandbox-user.ts';
 import { addressOf } from '../support/server-engine.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
 const PASSWORD = 's3cret';
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const right = await readSandboxUser(PASSWORD);
 const users: Record<string, FrontUser> = {
   [SANDBOX_USER]: right,
@@ -35,7 +35,6 @@ beforeEach(() => {
 afterAll(async () => {
   await engine.close();
   await front.close();
-  await folder.remove();
 });
 
 const CALLERS: QueryOptions = { format: 'TSVRaw', sandboxed: { project: 'p' } };

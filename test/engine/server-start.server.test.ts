@@ -4,18 +4,15 @@ import { openServerEngine } from '../../src/engine/server/server.ts';
 import { InputError } from '../../src/errors.ts';
 import { fail, reply, startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { addressOf } from '../support/server-engine.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const front = await startClickHouseFront(join(folder.path, 'clickhouse'));
 afterEach(() => {
   front.intercept = undefined;
   front.requests.length = 0;
 });
-afterAll(async () => {
-  await front.close();
-  await folder.remove();
-});
+afterAll(front.close);
 
 const limits = { timeoutMs: 120_000, memoryBytesMax: 256 * 1024 ** 2, resultBytesMax: 1024 ** 2 };
 const size = { readers: 1, queueMax: 1, queuePerLaneMax: 1, queueTimeoutMs: 120_000, limits };

@@ -1,25 +1,21 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { trusted } from '../../src/sql/sql.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
-import { startTestService } from '../support/service.ts';
+import { ownService } from '../support/service.ts';
 
 const AUDIT = 'tailrace.audit';
 
 const endpoints = await copyEndpoints();
-await addEndpoint(endpoints.path, {
+await addEndpoint(endpoints, {
   name: 'test.audit',
   id: 'a0000000-0000-4000-8000-000000000031',
   sql: "SELECT count() AS n FROM tailrace_audit WHERE project = @project OR @project = 'all'",
   caching: 'disabled',
 });
-const service = await startTestService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints.path } });
-afterAll(async () => {
-  await service.close();
-  await endpoints.remove();
-});
+const service = await ownService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints } });
 const { url, core, clock } = service;
 const { keyring } = service.service;
 

@@ -1,14 +1,13 @@
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { copyEndpointsWithEndless } from '../support/endpoints.ts';
 import { expectError, get, openRaw, QUERY_PATH, request } from '../support/http.ts';
 
 import { startTestService } from '../support/service.ts';
 
 const endpoints = await copyEndpointsWithEndless();
-afterAll(endpoints.remove);
 
 const start = (shutdownTimeoutMs: number) =>
-  startTestService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints.path }, bounds: { shutdownTimeoutMs } });
+  startTestService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints }, bounds: { shutdownTimeoutMs } });
 
 test('the last caller that hangs up stops its query; at the bound what runs is stopped and told so, half a request is left', async () => {
   const service = await start(200);

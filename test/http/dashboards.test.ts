@@ -1,12 +1,12 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
 import type { DashboardSummary, DashboardView } from '../../src/management/dashboard-view.ts';
 import { expectError, get, request } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+import { ownFolder, ownService, PRIVATE_KEY } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const endpointsDir = join(folder.path, 'endpoints');
 const dashboardsDir = join(folder.path, 'dashboards');
 await cp('template/endpoints', endpointsDir, { recursive: true });
@@ -25,12 +25,8 @@ rows:
   - panels: [{ endpoint: was.removed, title: Gone }]
 `;
 await writeFile(join(dashboardsDir, 'failing.yaml'), FAILING);
-const service = await startTestService({
+const service = await ownService({
   env: { TAILRACE_ENDPOINTS_DIR: endpointsDir, TAILRACE_DASHBOARDS_DIR: dashboardsDir },
-});
-afterAll(async () => {
-  await service.close();
-  await folder.remove();
 });
 
 const makeKey = async (grant: Partial<NewKey>) =>

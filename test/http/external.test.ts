@@ -1,21 +1,17 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import { copyFewDefinitions } from '../support/definitions.ts';
 import { expectError } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
-import { startTestService, temporaryFolder } from '../support/service.ts';
+import { ownFolder, ownService } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const env = await copyFewDefinitions(folder.path); // each test reloads them
 const { TAILRACE_SOURCES_DIR: sourcesDir, TAILRACE_ENDPOINTS_DIR: endpointsDir } = env;
 const NOW = Date.UTC(2026, 10, 20, 12);
-const service = await startTestService({ env, now: NOW });
-afterAll(async () => {
-  await service.close();
-  await folder.remove();
-});
+const service = await ownService({ env, now: NOW });
 const { core } = service;
 const { engine } = core;
 

@@ -14,22 +14,19 @@ import {
 import { expectError, QUERY_PATH } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
 import { parseMetrics } from '../support/metrics.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 import { comparable, createWays } from '../support/ways.ts';
 
 const service = await startFormatsService();
 const { url, ask, fetchBytes } = service;
 const PATH = `${QUERY_PATH}/formats.types`;
 const ways = createWays(service, PATH);
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const duckdb = await DuckDBInstance.create(':memory:');
 const connection = await duckdb.connect();
-afterAll(async () => {
-  ways.close();
+afterAll(() => {
   connection.closeSync();
   duckdb.closeSync();
-  await service.close();
-  await folder.remove();
 });
 
 const typeOf = async (path: string, headers?: Record<string, string>) => {

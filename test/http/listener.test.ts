@@ -1,25 +1,25 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
 import { QUERY_PATH, sendRaw, throughFramework } from '../support/http.ts';
-import { PRIVATE_KEY, PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { ownService, PRIVATE_KEY, PUBLIC_KEY, storeEvents } from '../support/service.ts';
 import { comparable, createWays } from '../support/ways.ts';
 
 const ORIGIN = 'https://app.example.com';
 const endpoints = await copyEndpoints();
-await addEndpoint(endpoints.path, {
+await addEndpoint(endpoints, {
   name: 'changing',
   id: 'a0000000-0000-4000-8000-000000000003',
   sql: 'SELECT toInt64(1) AS n FROM numbers(1) WHERE @project != @now',
   caching: 900,
 });
 const lines: Record<string, unknown>[] = [];
-const service = await startTestService({
+const service = await ownService({
   env: {
-    TAILRACE_ENDPOINTS_DIR: endpoints.path,
+    TAILRACE_ENDPOINTS_DIR: endpoints,
     TAILRACE_TRUST_PROXY: '127.0.0.1, 10.0.0.0/8',
     TAILRACE_CORS_ORIGINS: ORIGIN,
   },
@@ -29,12 +29,7 @@ const { url, clock, core } = service;
 const { keyring } = service.service;
 
 const PATH = `${QUERY_PATH}/usage.api-counts?project=p1&interval=minutely`;
-const { ask, askFramework, close } = createWays(service, PATH);
-afterAll(async () => {
-  close();
-  await service.close();
-  await endpoints.remove();
-});
+const { ask, askFramework } = createWays(service, PATH);
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -198,7 +193,7 @@ describe('what was known of a question is not used any more', () => {
     const answer = async () => (await ask({}, { path })).body.toString();
     for (let i = 0; i < 2; i++) expect(await answer()).toBe('{"result":[{"n":1}]}');
     const sql = 'SELECT toInt64(2) AS n FROM numbers(1) WHERE @project != @now\n';
-    await writeFile(join(endpoints.path, 'changing', 'query.sql'), sql);
+    await writeFile(join(endpoints, 'changing', 'query.sql'), sql);
     await core.reload();
     for (let i = 0; i < 2; i++) expect(await answer()).toBe('{"result":[{"n":2}]}');
   });

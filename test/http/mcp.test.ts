@@ -8,7 +8,7 @@ import { writeDefinitions } from '../sandbox/support.ts';
 import { ENDLESS_SQL } from '../support/endpoints.ts';
 import { expectError } from '../support/http.ts';
 import { type Body, post } from '../support/ingest.ts';
-import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { ownService, PRIVATE_KEY, storeEvents } from '../support/service.ts';
 
 const YAML = `id: 7dea32a0-fb99-4b83-9c42-c900fca9aeb6
 name: logs.of-app
@@ -56,12 +56,12 @@ await addEndpoint(join(definitions.path, 'endpoints'), {
 });
 const lines: string[] = [];
 const ORIGIN = 'https://app.example.com';
-const service = await startTestService({
+const service = await ownService({
   env: { ...definitions.env, TAILRACE_CORS_ORIGINS: ORIGIN },
   bounds: { mcpBytesMax: 2_000 },
   logger: pino({ level: 'info' }, { write: (line) => void lines.push(line) }),
 });
-const { core, clock, url, close } = service;
+const { core, clock, url } = service;
 const { keyring } = service.service;
 const event = (project: string, i: number) => ({
   id: `${project}${i}`,
@@ -77,11 +77,7 @@ const events = Array.from({ length: 40 }, (_, i) => [
 await storeEvents(core, 'app.logs', events, clock.now);
 
 const clients: Client[] = [];
-afterAll(async () => {
-  await Promise.all(clients.map((client) => client.close()));
-  await close();
-  await definitions.remove();
-});
+afterAll(() => Promise.all(clients.map((client) => client.close())));
 
 const MODERN = { pin: '2026-07-28' };
 

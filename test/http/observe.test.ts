@@ -1,12 +1,11 @@
 import { pino } from 'pino';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
-import { PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
+import { ownService, PRIVATE_KEY, PUBLIC_KEY } from '../support/service.ts';
 
 const lines: string[] = [];
 const logger = pino({ level: 'trace' }, { write: (line) => void lines.push(line) });
-const service = await startTestService({ logger });
-afterAll(service.close);
+const service = await ownService({ logger });
 const { url } = service;
 
 /** The log lines that a piece of work wrote, parsed. */

@@ -1,9 +1,9 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { deleteRows } from '../support/delete-rows.ts';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
+import { ownFolder, ownService, PRIVATE_KEY, storeEvents } from '../support/service.ts';
 
 const EDGE = 'cloudflare.logs.prod';
 const SHIPPED = 'logs.all';
@@ -28,7 +28,7 @@ WHERE @cursor_timestamp IS NULL OR (toUnixTimestamp64Micro(at), id) > (@cursor_t
 ORDER BY timestamp, id
 LIMIT 7`;
 
-const { path: folder, remove } = await temporaryFolder();
+const { path: folder } = await ownFolder();
 const PAGED = 'cursor: { by: [timestamp asc, id asc], size: 7 }';
 for (const [name, id] of [
   ['oldest', '01'],
@@ -39,11 +39,7 @@ for (const [name, id] of [
   await writeFile(join(folder, name, 'query.sql'), SQL);
 }
 await cp('endpoints/logs.all', join(folder, SHIPPED), { recursive: true });
-const own = await startTestService({ env: { TAILRACE_ENDPOINTS_DIR: folder } });
-afterAll(async () => {
-  await own.close();
-  await remove();
-});
+const own = await ownService({ env: { TAILRACE_ENDPOINTS_DIR: folder } });
 
 const INSTANTS = 3;
 

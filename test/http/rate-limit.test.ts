@@ -1,7 +1,7 @@
 import { pino } from 'pino';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expectError, get, type HttpAnswer, QUERY_PATH, readMetric } from '../support/http.ts';
-import { PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
+import { ownService, PRIVATE_KEY, PUBLIC_KEY } from '../support/service.ts';
 
 const PATH = `${QUERY_PATH}/usage.api-counts?project=p1&interval=daily`;
 
@@ -9,12 +9,11 @@ const rateOf = ({ headers }: HttpAnswer) =>
   ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) => headers.get(name));
 
 const lines: string[] = [];
-const service = await startTestService({
+const service = await ownService({
   env: { TAILRACE_RATE_PER_SECOND: '5' },
   bounds: { authFailuresPerMinuteMax: 60 },
   logger: pino({ level: 'info' }, { write: (line) => void lines.push(line) }),
 });
-afterAll(service.close);
 const { url, clock } = service;
 const { keyring } = service.service;
 

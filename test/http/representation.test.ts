@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { get, QUERY_PATH } from '../support/http.ts';
 import { PRIVATE_KEY, storeEvents } from '../support/service.ts';
 import { newProject, shareService } from '../support/shared-service.ts';
@@ -12,7 +12,6 @@ const CACHED = `${QUERY_PATH}/usage.api-counts?project=${project}&interval=minut
 const UNCACHED = `${QUERY_PATH}/logs.all?project=${project}`;
 
 const ways = createWays(service, CACHED);
-afterAll(ways.close);
 /** The bytes as they come, which `fetch` would decompress. */
 const ask = (path: string, headers: Record<string, string> = {}) => ways.ask(headers, { path });
 

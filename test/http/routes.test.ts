@@ -1,13 +1,12 @@
 import { METHODS } from 'node:http';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { pathsOf } from '../../src/http/route.ts';
 import { ALLOWED_METHODS, ROUTES } from '../../src/http/routes/index.ts';
 import { createSecret, SCOPES, type Scope } from '../../src/keys/grant.ts';
-import { PRIVATE_KEY, startTestService } from '../support/service.ts';
+import { ownService, PRIVATE_KEY } from '../support/service.ts';
 
 // Every path is called without a key, too.
-const service = await startTestService({ bounds: { authFailuresPerMinuteMax: 100_000 } });
-afterAll(service.close);
+const service = await ownService({ bounds: { authFailuresPerMinuteMax: 100_000 } });
 const { app, keyring } = service.service;
 
 const STORED = 'logs.all';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
 import { createRandom } from '../../src/lib/random.ts';
 import type { SearchTree, SearchValue } from '../../src/search/parse.ts';
@@ -8,14 +8,13 @@ import { findEvents, levelOf, type SearchedEvent, textOf } from '../../trial/ora
 import { expectError, get } from '../support/http.ts';
 import { createFindAtDoor, storeSearched } from '../support/matched.ts';
 import { runs, SEED } from '../support/property.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { ownService, storeEvents } from '../support/service.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const HOUR_MS = 3_600_000;
-const { core, url, service, close } = await startTestService({
+const { core, url, service } = await ownService({
   now: nowMs,
 });
-afterAll(close);
 
 const EDGE = 'cloudflare.logs.prod';
 const POSTGRES = 'postgres.logs';

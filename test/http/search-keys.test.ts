@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
 import { expectError, get } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { ownService, PRIVATE_KEY, storeEvents } from '../support/service.ts';
 
 // What limited credentials see by each part of a search: what one without limits sees of their own events alone.
 const nowMs = Date.UTC(2026, 10, 20, 12);
@@ -9,9 +9,8 @@ const EDGE = 'cloudflare.logs.prod';
 const AUTH = 'gotrue.logs.prod';
 const SOURCES = [EDGE, AUTH];
 const PROJECTS = ['aurora', 'borealis'];
-const service = await startTestService({ now: nowMs });
+const service = await ownService({ now: nowMs });
 const { core, url } = service;
-afterAll(service.close);
 
 /** Messages, names of fields and values tell by whose event they are in. */
 const mark = (source: string, project: string) => `${source === EDGE ? 'edge' : 'auth'}_${project}`;

@@ -1,16 +1,15 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { get } from '../support/http.ts';
 import { type Body, post } from '../support/ingest.ts';
-import { type AnswerBody, PUBLIC_KEY, startTestService } from '../support/service.ts';
+import { type AnswerBody, ownService, PUBLIC_KEY } from '../support/service.ts';
 
 // A stub of what Studio's server and the Vector of a self-hosted Supabase send, by paths, headers, parameters and bodies.
 
 const NOW = Date.UTC(2026, 10, 20, 12);
-const service = await startTestService({
+const service = await ownService({
   env: { TAILRACE_STUDIO: '1', TAILRACE_DEFAULT_PROJECT: 'default' },
   now: NOW,
 });
-afterAll(service.close);
 
 const at = (secondsAgo: number) => new Date(NOW - secondsAgo * 1000).toISOString();
 const micros = (secondsAgo: number) => (NOW - secondsAgo * 1000) * 1000;

@@ -1,14 +1,13 @@
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { ownService, storeEvents } from '../support/service.ts';
 import { newProject } from '../support/shared-service.ts';
 import { openTail } from '../support/tail.ts';
 
-const service = await startTestService({
+const service = await ownService({
   env: { TAILRACE_CORS_ORIGINS: '*' },
   bounds: { tailsPerKeyMax: 4, tailsMax: 5 },
 });
-afterAll(service.close);
 const { url, core, clock } = service;
 const { keyring } = service.service;
 

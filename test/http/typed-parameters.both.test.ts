@@ -1,18 +1,14 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { writeDefinitions } from '../sandbox/support.ts';
 import { writeEveryType } from '../support/every-type.ts';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
-import { startTestService } from '../support/service.ts';
+import { ownService } from '../support/service.ts';
 
 const definitions = await writeDefinitions();
 await writeEveryType(definitions.path);
-const service = await startTestService({ env: definitions.env });
-const { url, close } = service;
-afterAll(async () => {
-  await close();
-  await definitions.remove();
-});
+const service = await ownService({ env: definitions.env });
+const { url } = service;
 
 const EVERY_PATH = `${QUERY_PATH}/every.type`;
 const postEvery = (body: string, headers = {}) => post(url, EVERY_PATH, body, headers);

@@ -1,17 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Overview } from '../../src/management/admin-view.ts';
 import { get, readMetric } from '../support/http.ts';
 import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
-import { startTestService } from '../support/service.ts';
+import { ownService } from '../support/service.ts';
 
 const lines: { readonly level: number; readonly events?: unknown; readonly msg: string }[] = [];
-const service = await startTestService({
+const service = await ownService({
   logger: pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) }),
 });
-afterAll(service.close);
 const { url, clock } = service;
 
 const AUTH = 'gotrue.logs.prod';

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createEndpointTests } from '../../src/cli/commands/test.ts';
 import { findRefusal } from '../../src/workbench/workbench.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
@@ -9,9 +9,9 @@ import { hostileName } from '../support/hostile-name.ts';
 import { expectError, get } from '../support/http.ts';
 import { post as send } from '../support/ingest.ts';
 import { runs } from '../support/property.ts';
-import { PRIVATE_KEY, startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
+import { ownFolder, ownService, PRIVATE_KEY, storeEvents } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const endpointsDir = join(folder.path, 'endpoints');
 const STORED_ID = 'a0000000-0000-4000-8000-000000000009';
 await addEndpoint(endpointsDir, {
@@ -21,14 +21,10 @@ await addEndpoint(endpointsDir, {
   caching: 900,
 });
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
-const service = await startTestService({
+const service = await ownService({
   env: { TAILRACE_ENDPOINTS_DIR: endpointsDir, TAILRACE_EDIT_ENDPOINTS: '1' },
   now: NOW_MS,
   runTests: (name, signal) => createEndpointTests(service.config)(name, signal),
-});
-afterAll(async () => {
-  await service.close();
-  await folder.remove();
 });
 const { url, core } = service;
 

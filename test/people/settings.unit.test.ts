@@ -1,16 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readReceivers } from '../../src/alerts/receivers/receivers-file.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { InputError } from '../../src/errors.ts';
 import { readQuotas } from '../../src/ingest/usage/quota.ts';
 import { readRoles } from '../../src/people/roles-file.ts';
 import { faultsOf } from '../support/config.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 
 const RIGHT = {
   TAILRACE_PUBLIC_URL: 'https://logs.example.com',

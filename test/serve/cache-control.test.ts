@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { parseCacheControl } from '../../src/serve/resolve.ts';
 import { expectError, get, QUERY_PATH, readMetric, throughFramework } from '../support/http.ts';
-import { startTestService } from '../support/service.ts';
+import { ownService } from '../support/service.ts';
 
 describe('Cache-Control of a request', () => {
   test('means the same in any order, letter case and spacing, among any others', () => {
@@ -28,8 +28,7 @@ describe('Cache-Control of a request', () => {
   });
 });
 
-const service = await startTestService();
-afterAll(service.close);
+const service = await ownService();
 const { url, clock } = service;
 const { keyring } = service.service;
 let project = 0;

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import { openCore } from '../../src/service/open-core.ts';
-import { temporaryFolder, testConfig } from '../support/service.ts';
+import { ownFolder, testConfig } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const config = testConfig(join(folder.path, 'data'), {
   TAILRACE_ENDPOINTS_DIR: join(folder.path, 'endpoints'),
   TAILRACE_SOURCES_DIR: join(folder.path, 'sources'),
@@ -55,10 +55,7 @@ beforeEach(async () => {
   await rm(config.endpointsDir, { recursive: true });
   await writeAll();
 });
-afterAll(async () => {
-  await core.close();
-  await folder.remove();
-});
+afterAll(() => core.close());
 
 /** What a reload rejects, with the folder's own path left out. */
 async function faults(): Promise<readonly string[]> {

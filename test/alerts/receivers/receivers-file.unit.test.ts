@@ -3,14 +3,13 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readReceivers } from '../../../src/alerts/receivers/receivers-file.ts';
 import { InputError } from '../../../src/errors.ts';
 import { alertMessage } from '../../support/alert.ts';
-import { temporaryFolder } from '../../support/service.ts';
+import { ownFolder } from '../../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 const path = join(folder.path, 'receivers.yaml');
 
 const SECRET = `whsec_${Buffer.alloc(32, 'k').toString('base64')}`;

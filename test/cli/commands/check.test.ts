@@ -6,9 +6,9 @@ import { openCore } from '../../../src/service/open-core.ts';
 import { addEndpoint } from '../../../trial/endpoint.ts';
 import { copyFewDefinitions } from '../../support/definitions.ts';
 import { runProgram } from '../../support/program.ts';
-import { temporaryFolder, testConfig } from '../../support/service.ts';
+import { ownFolder, testConfig } from '../../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const definitions = await copyFewDefinitions(folder.path);
 const dataDir = join(folder.path, 'data');
 const env = { ...definitions, TAILRACE_DATA_DIR: dataDir };
@@ -16,10 +16,7 @@ const POSTGRES = join(definitions.TAILRACE_SOURCES_DIR, 'postgres.logs.yaml');
 const original = await readFile('sources/postgres.logs.yaml', 'utf8');
 await writeFile(POSTGRES, original);
 const core = await openCore(testConfig(dataDir, env), 'a test'); // open all the while, as under a service
-afterAll(async () => {
-  await core.close();
-  await folder.remove();
-});
+afterAll(() => core.close());
 const check = (more: Record<string, string> = {}) => runProgram(['check'], { ...env, ...more });
 beforeEach(() => writeFile(POSTGRES, original));
 

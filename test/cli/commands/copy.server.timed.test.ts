@@ -4,14 +4,11 @@ import { startClickHouseFront } from '../../../trial/clickhouse-front.ts';
 import { copyFewDefinitions } from '../../support/definitions.ts';
 import { EDGE } from '../../support/ingest.ts';
 import { runProgram } from '../../support/program.ts';
-import { askStore, storeFor, temporaryFolder } from '../../support/service.ts';
+import { askStore, ownFolder, storeFor } from '../../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const front = await startClickHouseFront(join(folder.path, 'clickhouse'));
-afterAll(async () => {
-  await front.close();
-  await folder.remove();
-});
+afterAll(front.close);
 // The only one that the engine behind the server grants rights to.
 const TARGET = `${front.url}/tailrace`;
 const DAY_MS = 86_400_000;

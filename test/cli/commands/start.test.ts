@@ -1,12 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runProgram } from '../../support/program.ts';
-import { temporaryFolder } from '../../support/service.ts';
+import { ownFolder } from '../../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 const at = (name: string) => join(folder.path, name);
 const env = { TAILRACE_DATA_DIR: at('data'), TAILRACE_PORT: '0', TAILRACE_TOKEN_SECRET: 'x'.repeat(44) };
 
