@@ -31,24 +31,22 @@ const LINE = toLine({
   metadata: METADATA,
 });
 
-describe('a record', () => {
-  test('has each value with the field that a search finds it by', () => {
-    const found = attributesOf(METADATA);
-    expect(found.map(({ field, value }) => [field, formatValue(value)])).toEqual([
-      ['request.path', '/rest'],
-      ['request.headers."x.id"', 'a"b'],
-      ['request.headers."user agent"', 'c d'],
-      ['metadata.level', 'high'],
-      ['metadata.metadata.level', '1'],
-      ['ids', '[1,2]'],
-      ['none', 'null'],
-      ['big', '9007199254740993'],
-      ['empty', '{}'],
-    ]);
-    for (const { field, value } of found) expect(valueAt(LINE, field)).toEqual(value);
-    expect(valueAt(LINE, 'project')).toBe('aurora');
-    expect(valueAt(LINE, 'request.no.such')).toBeUndefined();
-  });
+test('a record has each value with the field that a search finds it by', () => {
+  const found = attributesOf(METADATA);
+  expect(found.map(({ field, value }) => [field, formatValue(value)])).toEqual([
+    ['request.path', '/rest'],
+    ['request.headers."x.id"', 'a"b'],
+    ['request.headers."user agent"', 'c d'],
+    ['metadata.level', 'high'],
+    ['metadata.metadata.level', '1'],
+    ['ids', '[1,2]'],
+    ['none', 'null'],
+    ['big', '9007199254740993'],
+    ['empty', '{}'],
+  ]);
+  for (const { field, value } of found) expect(valueAt(LINE, field)).toEqual(value);
+  expect(valueAt(LINE, 'project')).toBe('aurora');
+  expect(valueAt(LINE, 'request.no.such')).toBeUndefined();
 });
 
 describe('a filter', () => {

@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { formatFault } from '../../src/errors.ts';
 import { findMissing, verifyDashboards } from '../../src/verify/dashboards.ts';
@@ -47,20 +47,18 @@ async function read(...texts: string[]) {
   return { dashboards, faults: format(own), missing: format(findMissing(dashboards, endpoints)) };
 }
 
-describe('a dashboard', () => {
-  test('has rows of panels, each with what it says about its endpoint', async () => {
-    const { dashboards, faults, missing } = await read(GOOD);
-    expect([faults, missing]).toEqual([[], []]);
-    const [{ rows, ...dashboard } = { rows: [] }] = dashboards;
-    expect(dashboard).toMatchObject({ name: 'checkout', title: 'Checkout', rangeSeconds: 7 * 86_400 });
-    expect(dashboard).toMatchObject({ parameters: { project: 'aurora' } });
-    expect(rows.map(({ heightPx, panels }) => `${heightPx} ${panels.length}`)).toEqual(['120 2', '220 1']);
-    expect(rows.flatMap(({ panels }) => panels)).toMatchObject([
-      { endpoint: 'recent.events', show: 'number', title: 'Requests', columns: ['events'], unit: 'req' },
-      { endpoint: undefined, show: 'text', text: 'Call ops.' },
-      { endpoint: 'failing.paths', show: undefined, parameters: { project: 'borealis' }, columns: [] },
-    ]);
-  });
+test('a dashboard has rows of panels, each with what it says about its endpoint', async () => {
+  const { dashboards, faults, missing } = await read(GOOD);
+  expect([faults, missing]).toEqual([[], []]);
+  const [{ rows, ...dashboard } = { rows: [] }] = dashboards;
+  expect(dashboard).toMatchObject({ name: 'checkout', title: 'Checkout', rangeSeconds: 7 * 86_400 });
+  expect(dashboard).toMatchObject({ parameters: { project: 'aurora' } });
+  expect(rows.map(({ heightPx, panels }) => `${heightPx} ${panels.length}`)).toEqual(['120 2', '220 1']);
+  expect(rows.flatMap(({ panels }) => panels)).toMatchObject([
+    { endpoint: 'recent.events', show: 'number', title: 'Requests', columns: ['events'], unit: 'req' },
+    { endpoint: undefined, show: 'text', text: 'Call ops.' },
+    { endpoint: 'failing.paths', show: undefined, parameters: { project: 'borealis' }, columns: [] },
+  ]);
 });
 
 /** [what is written, what is written instead, line, part of the message] */

@@ -207,20 +207,18 @@ test('a new alert on an endpoint is its file, which is saved; what others have s
   await page.getByText('Not saved.').waitFor({ state: 'detached' });
 });
 
-describe('the form of an endpoint', () => {
-  test('has an input for each type, and sends what is in it', async () => {
-    const page = await open('/endpoints/every.type', { key, expected: [400] });
-    const fieldOf = (name: string) => page.getByLabel(name, { exact: true });
-    const values = { i: '-9007199254740993', n: '0.25', b: 'false', d: '2026-11-20', l: '3,4' };
-    for (const [name, value] of Object.entries(values))
-      await (name === 'b' ? fieldOf(name).selectOption(value) : fieldOf(name).fill(value));
-    await run(page);
-    expect(Object.fromEntries(new URL(page.url()).searchParams)).toMatchObject(values);
-    await page.getByText('[3,4]').first().waitFor();
-    await fieldOf('l').fill('3,x');
-    await run(page);
-    await page.getByText('has "x", which must be a whole number, such as 1').first().waitFor();
-  });
+test('the form of an endpoint has an input for each type, and sends what is in it', async () => {
+  const page = await open('/endpoints/every.type', { key, expected: [400] });
+  const fieldOf = (name: string) => page.getByLabel(name, { exact: true });
+  const values = { i: '-9007199254740993', n: '0.25', b: 'false', d: '2026-11-20', l: '3,4' };
+  for (const [name, value] of Object.entries(values))
+    await (name === 'b' ? fieldOf(name).selectOption(value) : fieldOf(name).fill(value));
+  await run(page);
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toMatchObject(values);
+  await page.getByText('[3,4]').first().waitFor();
+  await fieldOf('l').fill('3,x');
+  await run(page);
+  await page.getByText('has "x", which must be a whole number, such as 1').first().waitFor();
 });
 
 test('a search is saved for the team once under a name, listed and opened', async () => {

@@ -47,14 +47,15 @@ interface Asked {
   readonly interval: (typeof INTERVALS)[number];
 }
 
-describe('random requests', () => {
-  test.for(INTERVALS)('are counted %s as the oracle does, for any pattern', async (interval) => {
+test.for(INTERVALS)(
+  'random requests are counted %s as the oracle does, for any pattern',
+  async (interval) => {
     const property = fc.asyncProperty(situation, pattern, (s, one) =>
       expectAsOracle(s, { pattern: one, interval }),
     );
     await fc.assert(property, runs(40));
-  });
-});
+  },
+);
 
 describe('one rule at a time', () => {
   const now = Date.parse('2026-11-20T07:00:00.000Z');

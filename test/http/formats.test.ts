@@ -116,22 +116,20 @@ const columnar = (i: number) => {
 };
 const COLUMNS = Object.keys(typedRow(0));
 
-describe('Parquet', () => {
-  test('is read by DuckDB: types, nulls, JSON as text, the order of the rows', async () => {
-    const { rows, types, file } = await readParquet('formats.types?count=20000');
-    expect(types).toEqual({
-      ...{ id: 'BIGINT', big: 'BIGINT', ratio: 'DOUBLE', flag: 'BOOLEAN' },
-      ...{ name: 'VARCHAR', day: 'VARCHAR', data: 'VARCHAR' },
-    });
-    expect(rows).toHaveLength(20_000);
-    expect(rows.every((row, i) => row['id'] === BigInt(i))).toBe(true);
-    expect(rows.slice(0, 3)).toEqual([columnar(0), columnar(1), columnar(2)]);
-    const schema = await askDuckDb(`SELECT name, repetition_type FROM parquet_schema('${file}') OFFSET 1`);
-    const optional = schema.filter((one) => one['repetition_type'] === 'OPTIONAL').map((one) => one['name']);
-    expect(optional).toEqual(['big', 'ratio', 'name']);
-    const empty = await readParquet('formats.types?count=0');
-    expect([empty.rows, Object.keys(empty.types)]).toEqual([[], COLUMNS]);
+test('Parquet is read by DuckDB: types, nulls, JSON as text, the order of the rows', async () => {
+  const { rows, types, file } = await readParquet('formats.types?count=20000');
+  expect(types).toEqual({
+    ...{ id: 'BIGINT', big: 'BIGINT', ratio: 'DOUBLE', flag: 'BOOLEAN' },
+    ...{ name: 'VARCHAR', day: 'VARCHAR', data: 'VARCHAR' },
   });
+  expect(rows).toHaveLength(20_000);
+  expect(rows.every((row, i) => row['id'] === BigInt(i))).toBe(true);
+  expect(rows.slice(0, 3)).toEqual([columnar(0), columnar(1), columnar(2)]);
+  const schema = await askDuckDb(`SELECT name, repetition_type FROM parquet_schema('${file}') OFFSET 1`);
+  const optional = schema.filter((one) => one['repetition_type'] === 'OPTIONAL').map((one) => one['name']);
+  expect(optional).toEqual(['big', 'ratio', 'name']);
+  const empty = await readParquet('formats.types?count=0');
+  expect([empty.rows, Object.keys(empty.types)]).toEqual([[], COLUMNS]);
 });
 
 describe('an Arrow stream', () => {

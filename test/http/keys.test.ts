@@ -51,41 +51,39 @@ describe('a request', () => {
   });
 });
 
-describe('the management of keys', () => {
-  test('makes a key, shows it once, and never its hash', async () => {
-    const body = {
-      name: ' front end ',
-      description: 'the dashboard',
-      scopes: ['query'],
-      endpoints: ['logs.all', 'E1B1B652-4EA8-4B47-94BA-AD2938BD0675'],
-      sources: null,
-      pins: { project: 'abc', project_tier: 'PRO' },
-      rate: { per_second: 2.5, burst: 5 },
-      expires_at: '2200-01-01T00:00:00Z',
-    };
-    const made = await create(body);
-    expect(made.status).toBe(201);
-    expect(made.headers.get('cache-control')).toBe('no-store');
-    const { key, id, ...view } = made.view;
-    expect(key).toMatch(/^tr_/);
-    expect(view).toEqual({
-      ...body,
-      name: 'front end',
-      endpoints: ['logs.all', 'e1b1b652-4ea8-4b47-94ba-ad2938bd0675'],
-      expires_at: '2200-01-01T00:00:00.000Z',
-      created_at: new Date(clock.now).toISOString(),
-      last_used_at: null,
-      revoked_at: null,
-      successor: null,
-    });
-    const shown = await call('GET', `/api/keys/${id}`);
-    expect(shown.view).toEqual({ id, ...view });
-    const listed = await call('GET', '/api/keys?limit=1000');
-    expect(listed.list.find((one) => one.id === id)).toEqual({ id, ...view });
-    expect(listed.text).not.toContain('hash');
-    expect((await withKey(key, 'logs.all')).status).toBe(200);
-    expectError(await withKey(key, 'functions.invocation-stats'), 'forbidden');
+test('the management of keys makes a key, shows it once, and never its hash', async () => {
+  const body = {
+    name: ' front end ',
+    description: 'the dashboard',
+    scopes: ['query'],
+    endpoints: ['logs.all', 'E1B1B652-4EA8-4B47-94BA-AD2938BD0675'],
+    sources: null,
+    pins: { project: 'abc', project_tier: 'PRO' },
+    rate: { per_second: 2.5, burst: 5 },
+    expires_at: '2200-01-01T00:00:00Z',
+  };
+  const made = await create(body);
+  expect(made.status).toBe(201);
+  expect(made.headers.get('cache-control')).toBe('no-store');
+  const { key, id, ...view } = made.view;
+  expect(key).toMatch(/^tr_/);
+  expect(view).toEqual({
+    ...body,
+    name: 'front end',
+    endpoints: ['logs.all', 'e1b1b652-4ea8-4b47-94ba-ad2938bd0675'],
+    expires_at: '2200-01-01T00:00:00.000Z',
+    created_at: new Date(clock.now).toISOString(),
+    last_used_at: null,
+    revoked_at: null,
+    successor: null,
   });
+  const shown = await call('GET', `/api/keys/${id}`);
+  expect(shown.view).toEqual({ id, ...view });
+  const listed = await call('GET', '/api/keys?limit=1000');
+  expect(listed.list.find((one) => one.id === id)).toEqual({ id, ...view });
+  expect(listed.text).not.toContain('hash');
+  expect((await withKey(key, 'logs.all')).status).toBe(200);
+  expectError(await withKey(key, 'functions.invocation-stats'), 'forbidden');
 });
 
 describe('a restricted key that manages', async () => {

@@ -136,20 +136,18 @@ describe.each([
   });
 });
 
-describe('a tool', () => {
-  test('returns whole rows up to the bound, and says how many are missing and what would narrow it', async () => {
-    const { result = [], truncated, text } = await call(all, 'logs_of_app', { project: 'p' });
-    expect(result.length).toBeGreaterThan(5);
-    expect(result.map(({ id }) => id)).toEqual(result.map((_, i) => `p${i}`));
-    expect(JSON.stringify(result).length).toBeLessThan(2_000);
-    expect(truncated).toBe(
-      `the first ${result.length} of 40 rows, since an answer has at most 2000 bytes of rows; ask for less with project, min_status, statuses, since`,
-    );
-    expect(text.length).toBeLessThan(2_300);
-    expect(
-      await call(all, 'logs_of_app', { project: 'p', since: new Date(clock.now - 1_500).toISOString() }),
-    ).not.toHaveProperty('truncated');
-  });
+test('a tool returns whole rows up to the bound, and says how many are missing and what would narrow it', async () => {
+  const { result = [], truncated, text } = await call(all, 'logs_of_app', { project: 'p' });
+  expect(result.length).toBeGreaterThan(5);
+  expect(result.map(({ id }) => id)).toEqual(result.map((_, i) => `p${i}`));
+  expect(JSON.stringify(result).length).toBeLessThan(2_000);
+  expect(truncated).toBe(
+    `the first ${result.length} of 40 rows, since an answer has at most 2000 bytes of rows; ask for less with project, min_status, statuses, since`,
+  );
+  expect(text.length).toBeLessThan(2_300);
+  expect(
+    await call(all, 'logs_of_app', { project: 'p', since: new Date(clock.now - 1_500).toISOString() }),
+  ).not.toHaveProperty('truncated');
 });
 
 describe('a key', () => {
@@ -188,13 +186,11 @@ const TYPES = { 'content-type': 'application/json', accept: 'application/json, t
 const send = (body: Body, headers: Record<string, string> = {}) =>
   post(url, '/mcp', body, { ...TYPES, ...headers });
 
-describe('bad messages', () => {
-  test.each([
-    ['3 MB', JSON.stringify({ ...LIST, params: { x: 'x'.repeat(3_000_000) } }), {}, 'body_too_large'],
-    ['no JSON', '{"jsonrpc":', {}, 'invalid_request'],
-  ] as const)('%s is refused', async (_what, body, headers, code) => {
-    expectError(await send(body, headers), code);
-  });
+test.each([
+  ['3 MB', JSON.stringify({ ...LIST, params: { x: 'x'.repeat(3_000_000) } }), {}, 'body_too_large'],
+  ['no JSON', '{"jsonrpc":', {}, 'invalid_request'],
+] as const)('a message of %s is refused', async (_what, body, headers, code) => {
+  expectError(await send(body, headers), code);
 });
 
 test.each(['null', 'https://app.example.com.evil.com'])(

@@ -22,14 +22,12 @@ const keyOf = async (fields: Partial<NewKey>) =>
 const send = (project: string) =>
   post(url, TO_EDGE, [{ project, timestamp: new Date(clock.now - 90_000).toISOString() }]);
 
-describe('the overview', () => {
-  test('is for keys with manage, each within its lists', async () => {
-    expectError(await get(url, '/api/overview', { 'x-api-key': await keyOf({}) }), 'forbidden');
-    const key = await keyOf({ scopes: ['manage'], endpoints: ['logs.all'], sources: [EDGE] });
-    const seen = await overview(key);
-    expect(seen.endpoints.map((one) => one.name)).toEqual(['logs.all']);
-    expect(seen.sources.map((one) => one.name)).toEqual([EDGE]);
-  });
+test('the overview is for keys with manage, each within its lists', async () => {
+  expectError(await get(url, '/api/overview', { 'x-api-key': await keyOf({}) }), 'forbidden');
+  const key = await keyOf({ scopes: ['manage'], endpoints: ['logs.all'], sources: [EDGE] });
+  const seen = await overview(key);
+  expect(seen.endpoints.map((one) => one.name)).toEqual(['logs.all']);
+  expect(seen.sources.map((one) => one.name)).toEqual([EDGE]);
 });
 
 describe('the definitions', () => {
@@ -56,19 +54,17 @@ describe('the definitions', () => {
   });
 });
 
-describe('the projects', () => {
-  test('are those that have events, and for a pinned key its own alone', async () => {
-    const projects = [newProject(), newProject()];
-    for (const project of projects) await send(project);
-    await read<Projects>('/api/projects');
-    clock.now += 31_000;
-    await read<Projects>('/api/projects');
-    await expect
-      .poll(async () => (await read<Projects>('/api/projects')).result)
-      .toEqual(expect.arrayContaining(projects));
-    expect(await read<Projects>('/api/projects', await keyOf({ pins: { project: 'mine' } }))).toEqual({
-      result: ['mine'],
-      complete: true,
-    });
+test('the projects are those that have events, and for a pinned key its own alone', async () => {
+  const projects = [newProject(), newProject()];
+  for (const project of projects) await send(project);
+  await read<Projects>('/api/projects');
+  clock.now += 31_000;
+  await read<Projects>('/api/projects');
+  await expect
+    .poll(async () => (await read<Projects>('/api/projects')).result)
+    .toEqual(expect.arrayContaining(projects));
+  expect(await read<Projects>('/api/projects', await keyOf({ pins: { project: 'mine' } }))).toEqual({
+    result: ['mine'],
+    complete: true,
   });
 });

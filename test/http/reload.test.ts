@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
 import { ownService } from '../support/service.ts';
@@ -43,23 +43,24 @@ const retain = (days: number) => (text: string) =>
 
 const EXTRA = '  extra: { type: string, path: metadata.extra, description: Of a test. }\n';
 
-describe('a reload empties the answers of the endpoints that read what has changed, and no others:', () => {
-  test.each<[string, string, (text: string) => string, string[]]>([
-    ['a source that nobody reads', source('postgres.logs'), retain(30), ['test.uncertain']],
-    ['a column of a source', source('gotrue.logs.prod'), (text) => text + EXTRA, ['test.uncertain']],
-    [
-      'the source of requests',
-      source('cloudflare.logs.prod'),
-      retain(1),
-      ['usage.api-counts', 'test.edge', 'test.uncertain'],
-    ],
-    [
-      'the SQL of an endpoint',
-      join(endpoints, 'test.edge', 'query.sql'),
-      (text) => `${text} -- changed`,
-      ['test.edge'],
-    ],
-  ])('%s', async (_, file, edit, lost) => {
+test.each<[string, string, (text: string) => string, string[]]>([
+  ['a source that nobody reads', source('postgres.logs'), retain(30), ['test.uncertain']],
+  ['a column of a source', source('gotrue.logs.prod'), (text) => text + EXTRA, ['test.uncertain']],
+  [
+    'the source of requests',
+    source('cloudflare.logs.prod'),
+    retain(1),
+    ['usage.api-counts', 'test.edge', 'test.uncertain'],
+  ],
+  [
+    'the SQL of an endpoint',
+    join(endpoints, 'test.edge', 'query.sql'),
+    (text) => `${text} -- changed`,
+    ['test.edge'],
+  ],
+])(
+  'a reload empties the answers of the endpoints that read what has changed, and no others: %s',
+  async (_, file, edit, lost) => {
     expect(await lostBy(file, edit)).toEqual(lost);
-  });
-});
+  },
+);

@@ -25,26 +25,25 @@ beforeAll(async () => {
   await storeEvents(core, 'cloudflare.logs.prod', events, clock.now);
 });
 
-describe('a response', () => {
-  test.each([
-    ['gzip, deflate, br', 'br', brotliDecompressSync],
-    ['*', 'zstd', zstdDecompressSync],
-    ['zstd;q=0, br;q=0, gzip;q=0.1', 'gzip', gunzipSync],
-  ])('to a caller that accepts %s is in %s', async (accepted, encoding, decompress) => {
-    for (const path of [CACHED, UNCACHED]) {
-      const plain = await ask(path);
-      const { status, headers, body } = await ask(path, { 'accept-encoding': accepted });
-      expect([status, headers['content-encoding']]).toEqual([200, encoding]);
-      expect(headers['content-length']).toBe(String(body.length));
-      expect(headers.vary).toContain('Accept-Encoding');
-      expect(decompress(body).toString()).toBe(plain.body.toString());
-      expect(headers.etag).not.toBe(plain.headers.etag);
-    }
-  });
+test.each([
+  ['gzip, deflate, br', 'br', brotliDecompressSync],
+  ['*', 'zstd', zstdDecompressSync],
+  ['zstd;q=0, br;q=0, gzip;q=0.1', 'gzip', gunzipSync],
+])('a response to a caller that accepts %s is in %s', async (accepted, encoding, decompress) => {
+  for (const path of [CACHED, UNCACHED]) {
+    const plain = await ask(path);
+    const { status, headers, body } = await ask(path, { 'accept-encoding': accepted });
+    expect([status, headers['content-encoding']]).toEqual([200, encoding]);
+    expect(headers['content-length']).toBe(String(body.length));
+    expect(headers.vary).toContain('Accept-Encoding');
+    expect(decompress(body).toString()).toBe(plain.body.toString());
+    expect(headers.etag).not.toBe(plain.headers.etag);
+  }
 });
 
-describe('a caller that has the response', () => {
-  test.each([CACHED, UNCACHED])('gets 304, in every encoding: %s', async (path) => {
+test.each([CACHED, UNCACHED])(
+  'a caller that has the response gets 304, in every encoding: %s',
+  async (path) => {
     for (const encoding of ['identity', 'gzip', 'zstd']) {
       const { headers } = await ask(path, { 'accept-encoding': encoding });
       const again = await ask(path, { 'accept-encoding': encoding, 'if-none-match': `"x", ${headers.etag}` });
@@ -56,8 +55,8 @@ describe('a caller that has the response', () => {
     const etag = String((await ask(path, own)).headers.etag);
     const fetched = await fetch(url + path, { headers: { ...own, 'if-none-match': etag } });
     expect([fetched.status, fetched.headers.get('etag')]).toEqual([304, etag]);
-  });
-});
+  },
+);
 
 describe('the request id', () => {
   const idOf = async (given?: string) =>

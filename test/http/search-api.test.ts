@@ -271,16 +271,14 @@ async function createKey(grant: Partial<NewKey>): Promise<Record<string, string>
 }
 
 // What keys with limits see: search-keys.test.ts.
-describe('a key', () => {
-  test('that cannot read all of a source may not search, nor list sources', async () => {
-    const limits: Partial<NewKey>[] = [{ pins: { project_tier: 'FREE' } }, { endpoints: ['logs.all'] }];
-    for (const grant of [...limits, { scopes: ['ingest', 'manage'] as const }]) {
-      const key = await createKey(grant);
-      expectError(await search({}, key), 'forbidden');
-      expectError(await get(url, '/api/search/sources', key), 'forbidden');
-    }
-    expectError(await search({}, { 'x-api-key': '' }), 'unauthorized');
-  });
+test('a key that cannot read all of a source may not search, nor list sources', async () => {
+  const limits: Partial<NewKey>[] = [{ pins: { project_tier: 'FREE' } }, { endpoints: ['logs.all'] }];
+  for (const grant of [...limits, { scopes: ['ingest', 'manage'] as const }]) {
+    const key = await createKey(grant);
+    expectError(await search({}, key), 'forbidden');
+    expectError(await get(url, '/api/search/sources', key), 'forbidden');
+  }
+  expectError(await search({}, { 'x-api-key': '' }), 'unauthorized');
 });
 
 describe('GET /api/search/sources', () => {
@@ -292,17 +290,15 @@ describe('GET /api/search/sources', () => {
   });
 });
 
-describe('refuses', () => {
-  test.each([
-    ['q', { q: 'a (b' }, 2],
-    ['q', { q: 'a '.repeat(129) }, 256],
-    ['q', { q: `${'('.repeat(3_000)}a${')'.repeat(3_000)}` }, 51],
-    ['by', { part: 'histogram', by: 'timestamp' }, undefined],
-    ['measure', { part: 'histogram', measure: "sum(x'); DROP TABLE edge_logs; --" }, undefined],
-  ])('a wrong %s: %j', async (parameter, parameters, position) => {
-    const answer = await search(parameters as Record<string, string>); // members are texts
-    expectError(answer, 'invalid_parameter');
-    const fault = { parameter, message: expect.any(String), ...(position !== undefined && { position }) };
-    expect(answer.body.error.errors).toEqual([fault]);
-  });
+test.each([
+  ['q', { q: 'a (b' }, 2],
+  ['q', { q: 'a '.repeat(129) }, 256],
+  ['q', { q: `${'('.repeat(3_000)}a${')'.repeat(3_000)}` }, 51],
+  ['by', { part: 'histogram', by: 'timestamp' }, undefined],
+  ['measure', { part: 'histogram', measure: "sum(x'); DROP TABLE edge_logs; --" }, undefined],
+])('refuses a wrong %s: %j', async (parameter, parameters, position) => {
+  const answer = await search(parameters as Record<string, string>); // members are texts
+  expectError(answer, 'invalid_parameter');
+  const fault = { parameter, message: expect.any(String), ...(position !== undefined && { position }) };
+  expect(answer.body.error.errors).toEqual([fault]);
 });

@@ -68,18 +68,16 @@ async function read<T = Record<string, string>>(path: string): Promise<T> {
   return body as unknown as T;
 }
 
-describe('a draft that is run', () => {
-  test('returns rows, the columns of the query, and what was read', async () => {
-    const { json } = await run(SQL);
-    expect(json).toMatchObject({
-      columns: ['id', 'timestamp', 'metadata'].map((name) => ({ name, type: 'string' })),
-      result: ['e01', 'e02', 'e04', 'e05', 'e07'].map((id) => ({ id })),
-      truncated: true,
-      parameters: [{ name: 'project', type: 'string', control: 'text' }],
-    });
-    const count = 'SELECT count(), sum(length(event_message)) AS n FROM edge_logs WHERE project = @project';
-    expect((await run(count)).json).toMatchObject({ rows_read: 30, truncated: false });
+test('a draft that is run returns rows, the columns of the query, and what was read', async () => {
+  const { json } = await run(SQL);
+  expect(json).toMatchObject({
+    columns: ['id', 'timestamp', 'metadata'].map((name) => ({ name, type: 'string' })),
+    result: ['e01', 'e02', 'e04', 'e05', 'e07'].map((id) => ({ id })),
+    truncated: true,
+    parameters: [{ name: 'project', type: 'string', control: 'text' }],
   });
+  const count = 'SELECT count(), sum(length(event_message)) AS n FROM edge_logs WHERE project = @project';
+  expect((await run(count)).json).toMatchObject({ rows_read: 30, truncated: false });
 });
 
 const nest = (levels: number, [open, close]: readonly [string, string], inner: string) =>

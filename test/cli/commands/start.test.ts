@@ -15,12 +15,13 @@ async function start(settings: Readonly<Record<string, string>>, args: readonly 
   return [code, ...stderr.trimEnd().split('\n')];
 }
 
-describe('a data directory that has to be changed ends the service with 1 and one line', () => {
-  test.each([
-    ['a file', 'file', 'it is a file, not a folder'],
-    // Node's own recursive mkdir never returns there.
-    ...(process.platform === 'linux' ? [['below /proc', '/proc/x/y', 'no folder can be created there']] : []),
-  ])('%s', async (_, name = '', why = '') => {
+test.each([
+  ['a file', 'file', 'it is a file, not a folder'],
+  // Node's own recursive mkdir never returns there.
+  ...(process.platform === 'linux' ? [['below /proc', '/proc/x/y', 'no folder can be created there']] : []),
+])(
+  'a data directory that has to be changed ends the service with 1 and one line: %s',
+  async (_, name = '', why = '') => {
     await writeFile(at('file'), '');
     const dataDir = name.startsWith('/') ? name : at(name);
     const [code, ...lines] = await start({ TAILRACE_DATA_DIR: dataDir });
@@ -29,8 +30,8 @@ describe('a data directory that has to be changed ends the service with 1 and on
       [expect.stringContaining(`data directory ${dataDir} cannot be used: `)],
     ]);
     expect(lines[0]).toContain(`${why}; set TAILRACE_DATA_DIR to a writable folder`);
-  });
-});
+  },
+);
 
 describe('what may pass ends the service with 3 and one line', () => {
   test('a port in use', async () => {
