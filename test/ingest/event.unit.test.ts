@@ -1,38 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
-import type { ColumnType, Source, SourceColumn } from '../../src/definitions/source.ts';
 import { parseEvent, parseTimestamp } from '../../src/ingest/event.ts';
 import { RejectedEvent } from '../../src/ingest/read-event.ts';
 import { countNames, json, parseByHex, space } from '../support/json-text.ts';
 import { runs } from '../support/property.ts';
+import { createColumn, createSource } from '../support/source.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 7) * 1000;
-function column(name: string, type: ColumnType, path: readonly string[]): SourceColumn {
-  return {
-    name,
-    type,
-    path,
-    otherPaths: [],
-    contains: undefined,
-    otherwise: undefined,
-    hasSubstringIndex: false,
-    description: '',
-  };
-}
-
-const SOURCE: Source = {
-  id: '00000000-0000-4000-8000-000000000000',
-  name: 'test.logs',
-  table: 'test_logs',
-  description: '',
-  retentionDays: 90,
+const SOURCE = createSource({
   projectPaths: [['project'], ['metadata', 'project_ref'], ['metadata', 'project']],
-  columns: [column('status', 'integer', ['metadata', 'status']), column('level', 'keyword', ['level'])],
-  rollup: undefined,
-  external: undefined,
-  file: '',
-};
+  columns: [
+    createColumn('status', 'integer', ['metadata', 'status']),
+    createColumn('level', 'keyword', ['level']),
+  ],
+});
 
 const parse = (text: string, eventBytesMax = 100_000) =>
   parseEvent({ text }, SOURCE, { now: NOW, eventBytesMax, project: '' });
@@ -163,7 +145,11 @@ describe('an event', () => {
     [1e300, 'other'],
     [null, 'other'],
   ])('of the level %j has the level %j', (level, stored) => {
-    const own = { ...column('level', 'keyword', ['level']), otherPaths: [['lvl']], isLevel: true } as const;
+    const own = {
+      ...createColumn('level', 'keyword', ['level']),
+      otherPaths: [['lvl']],
+      isLevel: true,
+    } as const;
     const wire = { text: JSON.stringify({ level, lvl: 'other' }) };
     const rules = { now: NOW, eventBytesMax: 1_000, project: '' };
     expect(parseEvent(wire, { ...SOURCE, columns: [own] }, rules).typed).toEqual([stored]);

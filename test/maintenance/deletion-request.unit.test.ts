@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { createRegistry } from '../../src/definitions/registry.ts';
-import type { Source } from '../../src/definitions/source.ts';
 import {
   type Deletion,
   describeDeletion,
@@ -8,34 +7,22 @@ import {
   toCondition,
 } from '../../src/maintenance/deletion-request.ts';
 import { createKeepProjects } from '../../src/maintenance/retention.ts';
+import { createSource } from '../support/source.ts';
 
-const OWN: Source = {
-  id: '00000000-0000-4000-8000-000000000001',
-  name: 'own.logs',
-  table: 'own',
-  description: '',
-  retentionDays: 90,
-  projectPaths: [],
-  columns: [],
-  rollup: undefined,
-  external: undefined,
-  file: '',
-};
+const OWN = createSource({ name: 'own.logs', table: 'own' });
 const external = { database: undefined, table: 'otel', line: 1, common: [], typed: [] };
-const FOREIGN: Source = {
-  ...OWN,
-  id: `${OWN.id.slice(0, -1)}2`,
+const FOREIGN = createSource({
+  id: OWN.id.replace(/.$/, '2'),
   name: 'foreign.logs',
   table: 'foreign',
   external,
-};
-const PROTECTED: Source = {
-  ...OWN,
-  id: `${OWN.id.slice(0, -1)}3`,
+});
+const PROTECTED = createSource({
+  id: OWN.id.replace(/.$/, '3'),
   name: 'trail',
   table: 'trail',
   isProtected: true,
-};
+});
 const registry = createRegistry({ endpoints: [], sources: [OWN, FOREIGN, PROTECTED] });
 
 /** @throws where there are faults */
