@@ -4,6 +4,7 @@ import type { Chart } from '../../console/src/ui/chart/chart.ts';
 import { toDrawing } from '../../console/src/ui/chart/draw.ts';
 import { chartsOf, findTimes } from '../../console/src/ui/chart/guess.ts';
 import type { ChartView } from '../../src/management/view.ts';
+import { createParameterView } from '../support/parameter-view.ts';
 
 const column = (
   name: string,
@@ -68,10 +69,8 @@ describe('a chart over time', () => {
   });
 
   test('marks the bucket that is not over, and those that the range cuts', () => {
-    const time = { type: 'timestamp', control: 'time', required: false, description: '' } as const;
-    const parameters = ['from', 'until'].map((name) => ({
-      ...{ name, ...time, default: '', values: [], otherwise: null, pinned: null, search: null },
-    }));
+    const time = { type: 'timestamp', control: 'time' } as const;
+    const parameters = ['from', 'until'].map((name) => createParameterView(name, time));
     const partialAt = (hour: number, end = '') => {
       const values = { from: '1970-01-01T00:30:00', until: end };
       const range = findAnswerRange({ parameters }, values, hour * 3_600_000);
