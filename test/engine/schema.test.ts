@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { ColumnType, Source, SourceColumn } from '../../src/definitions/source.ts';
-import { openEmbeddedEngine } from '../../src/engine/embedded/embedded.ts';
+import type { Source, SourceColumn } from '../../src/definitions/source.ts';
 import { applySchema } from '../../src/engine/schema.ts';
 import { tableColumns } from '../../src/engine/table.ts';
 import { InputError } from '../../src/errors.ts';
@@ -10,52 +9,19 @@ import { findValue, typedValue } from '../../src/ingest/read-event.ts';
 import { insertEvents } from '../../src/ingest/writer.ts';
 import { type SqlText, textOf, trusted, writeValue } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
-import { ownFolder } from '../support/service.ts';
+import { createColumn, createSource } from '../support/source.ts';
+import { openEmbedded } from './open.ts';
 
-const folder = await ownFolder();
-const engine = await openEmbeddedEngine({
-  dataDir: folder.path,
-  backupDir: folder.path,
-  readers: 1,
-  queueMax: 10,
-  queuePerLaneMax: 10,
-  queueTimeoutMs: 10_000,
-  memoryBytesMax: 2 * 1024 ** 3,
-  limits: { timeoutMs: 10_000, memoryBytesMax: 1024 ** 3, resultBytesMax: 1024 ** 2 },
-});
-afterAll(() => engine.close());
+const limits = { timeoutMs: 10_000, memoryBytesMax: 1024 ** 3, resultBytesMax: 1024 ** 2 };
+const { engine, remove } = await openEmbedded({ readers: 1, queueMax: 10, limits });
+afterAll(remove);
+afterAll(engine.close);
 
 const NOW = Date.UTC(2026, 10, 20) * 1000;
 
-function column(name: string, type: ColumnType, path: readonly string[]): SourceColumn {
-  return {
-    name,
-    type,
-    path,
-    otherPaths: [],
-    contains: undefined,
-    otherwise: undefined,
-    hasSubstringIndex: false,
-    description: '',
-  };
-}
-
 let made = 0;
-function makeSource(columns: readonly SourceColumn[], more: Partial<Source> = {}): Source {
-  return {
-    id: '00000000-0000-4000-8000-000000000000',
-    name: 'test.logs',
-    table: `table_${++made}`,
-    description: '',
-    retentionDays: 30_000,
-    projectPaths: [['project']],
-    columns,
-    rollup: undefined,
-    external: undefined,
-    file: 'sources/test.logs.yaml',
-    ...more,
-  };
-}
+const makeSource = (columns: readonly SourceColumn[], more: Partial<Source> = {}): Source =>
+  createSource({ table: `table_${++made}`, retentionDays: 30_000, columns, ...more });
 
 async function store(source: Source, events: readonly string[]): Promise<void> {
   const rules = { now: NOW, eventBytesMax: 1_000_000, project: '' };
@@ -84,11 +50,11 @@ async function faultsOf(work: Promise<void>): Promise<readonly string[]> {
 }
 
 const every: readonly SourceColumn[] = [
-  column('a_string', 'string', ['metadata', 'v']),
-  column('a_keyword', 'keyword', ['metadata', 'v']),
-  column('an_integer', 'integer', ['metadata', 'v']),
-  column('a_number', 'number', ['metadata', 'v']),
-  column('a_boolean', 'boolean', ['metadata', 'v']),
+  createColumn('a_string', 'string', ['metadata', 'v']),
+  createColumn('a_keyword', 'keyword', ['metadata', 'v']),
+  createColumn('an_integer', 'integer', ['metadata', 'v']),
+  createColumn('a_number', 'number', ['metadata', 'v']),
+  createColumn('a_boolean', 'boolean', ['metadata', 'v']),
 ];
 
 describe('the tables of sources', () => {
@@ -119,8 +85,8 @@ describe('the tables of sources', () => {
     );
     await store(source, events);
     const words = 'index projection primary select ttl null'.split(' '); // of SQL, as names of columns
-    const nested = names.map((name, i) => column(words[i] ?? '', 'string', ['metadata', name, 'c']));
-    const wider = { ...source, columns: [...every, column('top', 'string', ['level']), ...nested] };
+    const nested = names.map((name, i) => createColumn(words[i] ?? '', 'string', ['metadata', name, 'c']));
+    const wider = { ...source, columns: [...every, createColumn('top', 'string', ['level']), ...nested] };
     await applySchema(engine, [wider]);
     await applySchema(engine, [wider]);
     const old = await readAll(wider);
@@ -160,9 +126,9 @@ describe('the tables of sources', () => {
     const changed = {
       ...source,
       columns: [
-        column('a_string', 'integer', ['metadata', 'v']),
-        column('a_number', 'boolean', ['metadata', 'v']),
-        column('new_one', 'string', ['metadata', 'w']),
+        createColumn('a_string', 'integer', ['metadata', 'v']),
+        createColumn('a_number', 'boolean', ['metadata', 'v']),
+        createColumn('new_one', 'string', ['metadata', 'w']),
       ],
     };
     const other = makeSource([]);

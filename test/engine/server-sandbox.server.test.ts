@@ -1,15 +1,14 @@
-import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { QueryOptions } from '../../src/engine/engine.ts';
 import { openServerEngine } from '../../src/engine/server/server.ts';
 import { InputError } from '../../src/errors.ts';
-import { type FrontUser, startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import type { FrontUser } from '../../trial/clickhouse-front.ts';
+import { ownFront } from '../support/front.ts';
 import { readSandboxUser, SANDBOX_USER } from '../support/sandbox-user.ts';
 import { addressOf } from '../support/server-engine.ts';
-import { ownFolder } from '../support/service.ts';
+import { SERVER_SIZE } from './open.ts';
 
 const PASSWORD = 's3cret';
-const folder = await ownFolder();
 const right = await readSandboxUser(PASSWORD);
 const users: Record<string, FrontUser> = {
   [SANDBOX_USER]: right,
@@ -17,13 +16,13 @@ const users: Record<string, FrontUser> = {
   writes: { ...right, grants: ['GRANT SELECT, INSERT ON tailrace.* TO writes'] },
   reads_others: { ...right, grants: ['GRANT SELECT ON other.* TO reads_others'] },
 };
-const front = await startClickHouseFront(join(folder.path, 'clickhouse'), '', { users });
-const limits = { timeoutMs: 30_000, memoryBytesMax: 256 * 1024 ** 2, resultBytesMax: 1024 ** 2 };
-const size = { queueMax: 5, queuePerLaneMax: 5, queueTimeoutMs: 120_000, limits, cluster: '' };
+const front = await ownFront('', { users });
 const accounts = { user: 'owner', readUser: 'reader' };
 
-const open = (sandbox: { user: string; password: string } | undefined, readers = 2) =>
-  openServerEngine({ ...size, readers, address: { ...addressOf(front.url), ...accounts, sandbox } });
+// The profile of the user allows 60 s.
+const limits = { ...SERVER_SIZE.limits, timeoutMs: 30_000 };
+const open = (sandbox: { user: string; password: string }) =>
+  openServerEngine({ ...SERVER_SIZE, limits, address: { ...addressOf(front.url), ...accounts, sandbox } });
 const sandbox = { user: SANDBOX_USER, password: PASSWORD };
 const engine = await open(sandbox);
 await engine.command('CREATE TABLE t (n UInt64, project String) ENGINE = MergeTree ORDER BY n');
@@ -32,10 +31,7 @@ beforeEach(() => {
   front.intercept = undefined;
   front.requests.length = 0;
 });
-afterAll(async () => {
-  await engine.close();
-  await front.close();
-});
+afterAll(engine.close);
 
 const CALLERS: QueryOptions = { format: 'TSVRaw', sandboxed: { project: 'p' } };
 const usersSeen = () => [...new Set(front.requests.map(({ user }) => user))];

@@ -1,23 +1,19 @@
-import { join } from 'node:path';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { openServerEngine } from '../../src/engine/server/server.ts';
 import { InputError } from '../../src/errors.ts';
-import { fail, reply, startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import { fail, reply } from '../../trial/clickhouse-front.ts';
+import { ownFront } from '../support/front.ts';
 import { addressOf } from '../support/server-engine.ts';
-import { ownFolder } from '../support/service.ts';
+import { SERVER_SIZE } from './open.ts';
 
-const folder = await ownFolder();
-const front = await startClickHouseFront(join(folder.path, 'clickhouse'));
+const front = await ownFront();
 afterEach(() => {
   front.intercept = undefined;
   front.requests.length = 0;
 });
-afterAll(front.close);
 
-const limits = { timeoutMs: 120_000, memoryBytesMax: 256 * 1024 ** 2, resultBytesMax: 1024 ** 2 };
-const size = { readers: 1, queueMax: 1, queuePerLaneMax: 1, queueTimeoutMs: 120_000, limits };
 const open = (url = front.url, more = {}) =>
-  openServerEngine({ ...size, cluster: '', address: { ...addressOf(url), ...more } });
+  openServerEngine({ ...SERVER_SIZE, address: { ...addressOf(url), ...more } });
 
 async function failureOf(work: Promise<unknown>): Promise<unknown> {
   return await work.then(

@@ -1,16 +1,13 @@
-import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { type FrontRequest, startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { FrontRequest } from '../../trial/clickhouse-front.ts';
+import { ownFront } from '../support/front.ts';
 import { readSandboxUser, SANDBOX_USER } from '../support/sandbox-user.ts';
-import { ownFolder } from '../support/service.ts';
 import { LEGITIMATE } from './legitimate.ts';
 import { openSandbox } from './support.ts';
 
-const folder = await ownFolder();
 const password = 's3cret';
 const users = { [SANDBOX_USER]: await readSandboxUser(password) };
-const front = await startClickHouseFront(join(folder.path, 'clickhouse'), '', { users });
-afterAll(front.close);
+const front = await ownFront('', { users });
 const { ask } = await openSandbox({
   CLICKHOUSE_URL: front.url,
   CLICKHOUSE_READ_USER: 'reader:',
