@@ -178,8 +178,7 @@ test('query sandboxing and pins hold on it as on others', async () => {
     });
     expect(refused.status).toBe(400);
   }
-  const grant = { name: 'pinned', scopes: ['query'], pins: { project: 's3' } } as const;
-  const { key } = await service.service.keyring.create(grant);
+  const key = await service.newKey({ pins: { project: 's3' } });
   const pinned = await service.call('otel.newest', {}, { 'x-api-key': key });
   expect(pinned.body.result[0]).toMatchObject({ event_message: 'line 3' });
   const other = await service.call('otel.newest', { project: 's1' }, { 'x-api-key': key });

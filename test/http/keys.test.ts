@@ -141,12 +141,8 @@ describe('a restricted key that manages', async () => {
 
 describe('events sent with a pinned key', async () => {
   const [pinned, other] = [newProject(), newProject()];
-  const { key } = await keyring.create({
-    name: 'sender',
-    scopes: ['ingest'],
-    pins: { project: pinned },
-    sources: ['cloudflare.logs.prod'],
-  });
+  const limits = { pins: { project: pinned }, sources: ['cloudflare.logs.prod'] };
+  const key = await service.newKey({ scopes: ['ingest'], ...limits });
   const send = (body: object, headers = {}, path = TO_EDGE) =>
     post(url, path, body, { 'x-api-key': key, ...headers });
 
@@ -201,7 +197,7 @@ test('a key pinned to a project counts its own requests only, not those whose ur
     const { body } = await withKey(key, `usage.api-counts?interval=daily${query}`);
     return body.result.reduce((sum, row) => sum + Number(row['total_rest_requests']), 0);
   };
-  const pinned = (await keyring.create({ name: 'p', scopes: ['query'], pins: { project: own } })).key;
+  const pinned = await service.newKey({ pins: { project: own } });
   expect([
     await count(PRIVATE_KEY, `&project=${own}`),
     await count(pinned, ''),
@@ -211,17 +207,15 @@ test('a key pinned to a project counts its own requests only, not those whose ur
 
 test('a pinned key and an unpinned one that ask the same of a project share the cached answer', async () => {
   const project = newProject();
-  const pinned = await keyring.create({ name: 'p', scopes: ['query'], pins: { project } });
-  const open = await keyring.create({ name: 'o', scopes: ['query'] });
+  const pinned = await service.newKey({ pins: { project } });
+  const open = await service.newKey();
   const stats = 'functions.invocation-stats?interval=1hr';
-  expect((await withKey(pinned.key, stats)).headers.get('cache-status')).toContain('stored');
-  expect((await withKey(open.key, `${stats}&project=${project}`)).headers.get('cache-status')).toContain(
-    'hit',
-  );
+  expect((await withKey(pinned, stats)).headers.get('cache-status')).toContain('stored');
+  expect((await withKey(open, `${stats}&project=${project}`)).headers.get('cache-status')).toContain('hit');
   // By a pattern, the unpinned one sees more.
   const counts = 'usage.api-counts?interval=daily';
-  expect((await withKey(pinned.key, counts)).headers.get('cache-status')).toContain('stored');
-  expect((await withKey(open.key, `${counts}&project=${project}`)).headers.get('cache-status')).toContain(
+  expect((await withKey(pinned, counts)).headers.get('cache-status')).toContain('stored');
+  expect((await withKey(open, `${counts}&project=${project}`)).headers.get('cache-status')).toContain(
     'stored',
   );
 });

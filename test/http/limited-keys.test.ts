@@ -29,8 +29,7 @@ await storeEvents(core, 'postgres.logs', events('in-postgres'), NOW_MS);
 
 const LISTS = { endpoints: [SEEN.name], sources: [EDGE] };
 const SCOPES = ['query', 'ingest', 'manage'] as const;
-const createKey = async (lists: object) =>
-  (await service.service.keyring.create({ name: 'limited', scopes: SCOPES, pins: {}, ...lists })).key;
+const createKey = (lists: object) => service.newKey({ scopes: SCOPES, ...lists });
 const key = await createKey(LISTS);
 const sender = await createKey({ sources: [EDGE] });
 

@@ -55,14 +55,12 @@ await addEndpoint(join(definitions.path, 'endpoints'), {
   caching: 'disabled',
 });
 const lines: string[] = [];
-const ORIGIN = 'https://app.example.com';
 const service = await ownService({
-  env: { ...definitions.env, TAILRACE_CORS_ORIGINS: ORIGIN },
+  env: { ...definitions.env, TAILRACE_CORS_ORIGINS: 'https://app.example.com' },
   bounds: { mcpBytesMax: 2_000 },
   logger: pino({ level: 'info' }, { write: (line) => void lines.push(line) }),
 });
-const { core, clock, url } = service;
-const { keyring } = service.service;
+const { core, clock, url, newKey } = service;
 const event = (project: string, i: number) => ({
   id: `${project}${i}`,
   timestamp: new Date(clock.now - i * 1000).toISOString(),
@@ -90,8 +88,6 @@ async function connect(headers: Record<string, string>, mode: 'legacy' | typeof 
   return client;
 }
 const withKey = (key: string) => connect({ 'x-api-key': key });
-const newKey = async (grant: Partial<Parameters<typeof keyring.create>[0]>) =>
-  (await keyring.create({ name: 'agent', scopes: ['query'], ...grant })).key;
 
 interface Structured {
   readonly result: readonly { readonly id: string; readonly status: number }[];

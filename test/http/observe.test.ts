@@ -38,7 +38,7 @@ describe('the log', () => {
 
   test('holds neither keys nor values of parameters, however the request ends', async () => {
     const secrets = ['s3cret-value', PRIVATE_KEY, PUBLIC_KEY];
-    const { key } = await service.service.keyring.create({ name: 'k', scopes: ['query'] });
+    const key = await service.newKey();
     const written = await logOf(async () => {
       const query = 'project=s3cret-value&interval=daily&iso_timestamp_start=s3cret-value&junk=s3cret-value';
       for (const name of ['logs.all', 'usage.api-counts', 'functions.invocation-stats', 'none', '%FF']) {

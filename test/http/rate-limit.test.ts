@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { expectError, get, type HttpAnswer, QUERY_PATH, readMetric } from '../support/http.ts';
 import { ownService, PRIVATE_KEY, PUBLIC_KEY } from '../support/service.ts';
@@ -8,17 +7,13 @@ const PATH = `${QUERY_PATH}/usage.api-counts?project=p1&interval=daily`;
 const rateOf = ({ headers }: HttpAnswer) =>
   ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) => headers.get(name));
 
-const lines: string[] = [];
 const service = await ownService({
   env: { TAILRACE_RATE_PER_SECOND: '5' },
   bounds: { authFailuresPerMinuteMax: 60 },
-  logger: pino({ level: 'info' }, { write: (line) => void lines.push(line) }),
 });
-const { url, clock } = service;
-const { keyring } = service.service;
+const { url, clock, newKey } = service;
 
 describe('a key with a rate', () => {
-  const newKey = async () => (await keyring.create({ name: 'limited', scopes: ['query'] })).key;
   const ask = (key: string, path = PATH) => get(url, path, { 'x-api-key': key });
 
   test('is answered 429 beyond it, also for cached answers, until the time that it is told; others are not', async () => {
@@ -46,7 +41,7 @@ describe('an address from which wrong keys come', () => {
   };
 
   test('does not learn which key is right', async () => {
-    const { key } = await keyring.create({ name: 'new here', scopes: ['query'] });
+    const key = await newKey();
     await exhaust();
     const [right, wrong] = [await fail(key), await fail('wrong')];
     expectError(right, 'rate_limited');

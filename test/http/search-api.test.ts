@@ -12,7 +12,7 @@ import { ownService, storeEvents } from '../support/service.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const HOUR_MS = 3_600_000;
-const { core, url, service } = await ownService({
+const { core, url, newKey } = await ownService({
   now: nowMs,
 });
 
@@ -58,6 +58,7 @@ const events: SearchedEvent[] = Array.from({ length: 400 }, (_, i) => ({
 
 await storeSearched(core, events, nowMs);
 const { sources } = core.registry;
+const createKey = async (grant: Partial<NewKey>) => ({ 'x-api-key': await newKey(grant) });
 const sourceOf = (event: SearchedEvent) => core.registry.getSource(event.source);
 
 const newestFirst = (a: SearchedEvent, b: SearchedEvent) =>
@@ -264,11 +265,6 @@ describe('pages', () => {
     expect(seen).toEqual(places);
   });
 });
-
-async function createKey(grant: Partial<NewKey>): Promise<Record<string, string>> {
-  const { key } = await service.keyring.create({ name: 'a test', scopes: ['query'], ...grant });
-  return { 'x-api-key': key };
-}
 
 // What keys with limits see: search-keys.test.ts.
 test('a key that cannot read all of a source may not search, nor list sources', async () => {

@@ -73,10 +73,7 @@ async function draft(parameters: Parameters, key: Record<string, string> = {}): 
 const workbench = async (path: string, body: object) =>
   (await post(url, `/api/workbench/${path}`, body)).body as unknown as Record<string, unknown>;
 
-async function createKey(grant: object): Promise<Record<string, string>> {
-  const { key } = await service.service.keyring.create({ name: 'a test', scopes: ['query'], ...grant });
-  return { 'x-api-key': key };
-}
+const createKey = async (grant: object) => ({ 'x-api-key': await service.newKey(grant) });
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -10,7 +10,7 @@ const AUTH = 'gotrue.logs.prod';
 const SOURCES = [EDGE, AUTH];
 const PROJECTS = ['aurora', 'borealis'];
 const service = await ownService({ now: nowMs });
-const { core, url } = service;
+const { core, url, newKey } = service;
 
 /** Messages, names of fields and values tell by whose event they are in. */
 const mark = (source: string, project: string) => `${source === EDGE ? 'edge' : 'auth'}_${project}`;
@@ -36,10 +36,8 @@ type Sees = Readonly<Partial<Record<'source' | 'project', string>>>;
 
 type Limits = Partial<Pick<NewKey, 'sources' | 'pins'>>;
 const { keyring } = service.service;
-const createKey = async (limits: Limits = {}) =>
-  (await keyring.create({ name: 'a', scopes: ['query'], ...limits })).key;
 async function createToken(limits: Limits): Promise<string> {
-  const parent = await keyring.authenticate(await createKey());
+  const parent = await keyring.authenticate(await newKey());
   const grant = { scopes: ['query'] as const, pins: {}, expiresMs: nowMs + 60_000, ...limits };
   return (await keyring.mint(parent, grant)).token;
 }
@@ -63,8 +61,8 @@ const OWN_PROJECT = { pins: { project: 'aurora' } };
 const OWN_SOURCE = { sources: [EDGE] };
 
 describe.each<[string, () => Promise<string>, Sees]>([
-  ['a key that is limited to sources', () => createKey(OWN_SOURCE), { source: EDGE }],
-  ['a key that pins project', () => createKey(OWN_PROJECT), { project: 'aurora' }],
+  ['a key that is limited to sources', () => newKey(OWN_SOURCE), { source: EDGE }],
+  ['a key that pins project', () => newKey(OWN_PROJECT), { project: 'aurora' }],
   [
     'a token with both limits',
     () => createToken({ ...OWN_SOURCE, ...OWN_PROJECT }),

@@ -76,7 +76,7 @@ describe.each([
 
   test('shows a key no rows of another project, and does not go on after an event of another key', async () => {
     const [mine, theirs] = [newProject(), newProject()];
-    const { key } = await keyring.create({ ...READER, pins: { project: mine } });
+    const key = await service.newKey({ pins: { project: mine } });
     const tail = await openTail(url, path, { 'x-api-key': key });
     await store(theirs, { theirs: 1_000 });
     await store(mine, { mine: 2_000 });
@@ -114,7 +114,7 @@ test('live tails are rejected beyond the number of a key, and beyond the number 
   const rejected = await get(url, path, EVENTS);
   expectError(rejected, 'rate_limited');
   expect(rejected.body.error.message).toContain('this key has 4 live tails open');
-  const { key } = await keyring.create(READER);
+  const key = await service.newKey();
   const fifth = await openTail(url, path, { 'x-api-key': key });
   const sixth = await get(url, path, { ...EVENTS, 'x-api-key': key });
   expectError(sixth, 'rate_limited');

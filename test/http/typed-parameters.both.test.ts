@@ -7,8 +7,7 @@ import { ownService } from '../support/service.ts';
 
 const definitions = await writeDefinitions();
 await writeEveryType(definitions.path);
-const service = await ownService({ env: definitions.env });
-const { url } = service;
+const { url, newKey } = await ownService({ env: definitions.env });
 
 const EVERY_PATH = `${QUERY_PATH}/every.type`;
 const postEvery = (body: string, headers = {}) => post(url, EVERY_PATH, body, headers);
@@ -38,8 +37,7 @@ describe('a parameter of each type', () => {
   );
 
   test('keeps to the pin of an integer beyond 2^53, digit by digit', async () => {
-    const grant = { name: 'large', scopes: ['query'], pins: { i: '9007199254740993' } } as const;
-    const headers = { 'x-api-key': (await service.service.keyring.create(grant)).key };
+    const headers = { 'x-api-key': await newKey({ pins: { i: '9007199254740993' } }) };
     expect((await postEvery('{"i":9007199254740993}', headers)).text).toContain('"i":9007199254740993,');
     expectError(await postEvery('{"i":9007199254740992}', headers), 'forbidden');
     expectError(await postEvery('{"s":9007199254740993}'), 'invalid_request');

@@ -99,8 +99,7 @@ describe.each([
   });
 
   test('is neither read nor written by a limited key', async () => {
-    const grant = { name: 'a', scopes: ['query', 'manage'], pins: { project: 'aurora' } } as const;
-    const { key } = await service.service.keyring.create(grant);
+    const key = await service.newKey({ scopes: ['query', 'manage'], pins: { project: 'aurora' } });
     const headers = { 'x-api-key': key };
     expectError(await get(service.url, `/api/workbench/${kind}/made.here`, headers), 'forbidden');
     expectError(await save(good.replace('made.here', 'x'), null, 'x', key), 'forbidden');
@@ -196,8 +195,8 @@ describe('a saved search', () => {
     );
     await service.core.reload();
     const named = async (grant: object) => {
-      const { key } = await service.service.keyring.create({ name: 'a', scopes: ['query'], ...grant });
-      const { body } = await get(service.url, '/api/searches', { 'x-api-key': key });
+      const headers = { 'x-api-key': await service.newKey(grant) };
+      const { body } = await get(service.url, '/api/searches', headers);
       return body.result.map(({ name }) => name);
     };
     expect(await named({})).toEqual(['made.here', 'other']);

@@ -133,7 +133,7 @@ test.each([
   ['a key without query', { scopes: ['manage'] }],
   ['a key without manage', { scopes: ['query'] }],
 ] as const)('%s cannot use the workbench, nor can a token', async (_, grant) => {
-  const { key } = await service.service.keyring.create({ name: 'x', pins: {}, ...grant });
+  const key = await service.newKey(grant);
   const minted = await send(url, '/api/tokens', {});
   const { token } = minted.body as unknown as { token: string };
   for (const secret of [key, token]) {

@@ -6,6 +6,7 @@ import { afterAll } from 'vitest';
 import { type Bounds, type Config, parseConfig } from '../../src/config/config.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { insertEvents } from '../../src/ingest/writer.ts';
+import type { NewKey } from '../../src/keys/management.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { createRunner } from '../../src/query/run.ts';
@@ -145,12 +146,16 @@ export async function startTestService(
     };
   }
 
+  /** The text of a new key, which may query unless `grant` says otherwise. */
+  const newKey = async (grant: Partial<NewKey> = {}): Promise<string> =>
+    (await service.keyring.create({ name: 'a test', scopes: ['query'], ...grant })).key;
+
   async function close(): Promise<void> {
     await service.close();
     await backend.remove();
     await folder.remove();
   }
-  return { service, core: service.core, config, clock, url, call, close };
+  return { service, core: service.core, config, clock, url, call, newKey, close };
 }
 
 /** The service of a test file, for its top: closed after its last test. */
