@@ -21,16 +21,13 @@ test.each([
   expect(parseCacheStatus(header)).toBe(state);
 });
 
-describe('the address of a view', () => {
+test('the address of a view holds all of it, and reading it gives it back', () => {
   const endpoint = { parameters: ['project', 'view'].map((name) => createParameterView(name)) };
-
-  test('holds all of it, and reading it gives it back', () => {
-    const state = {
-      values: { project: 'a&b', view: 'x' },
-      view: 'json',
-    } as const;
-    expect(parseUrl(formatUrl(state), endpoint)).toEqual(state);
-  });
+  const state = {
+    values: { project: 'a&b', view: 'x' },
+    view: 'json',
+  } as const;
+  expect(parseUrl(formatUrl(state), endpoint)).toEqual(state);
 });
 
 /** What every object inherits: names that a caller may use like any other. */

@@ -92,20 +92,17 @@ describe('a chart over time', () => {
   });
 });
 
-describe('an endpoint without a chart', () => {
+test('an endpoint without a chart has a line for each number over the column whose values are times, by any name', () => {
   const MICROS = Date.UTC(2026, 10, 20) * 1000;
   const shape = (columns: ReturnType<typeof column>[]) => ({ columns, charts: [] });
-
-  test('has a line for each number over the column whose values are times, by any name', () => {
-    const columns = [column('day', 'string'), column('n'), column('ms', 'number')];
-    const rows = ['2026-11-20', '2026-11-21'].map((day) => ({ day, n: 7, ms: 0.5 }));
-    expect(chartsOf(shape(columns), rows).map(({ time, values }) => [time, values])).toEqual([
-      ['day', ['n']],
-      ['day', ['ms']],
-    ]);
-    const micros = [column('n'), column('began')];
-    const two = [MICROS, MICROS + 1].map((began) => ({ n: 5, began }));
-    expect(chartsOf(shape(micros), two)).toMatchObject([{ time: 'began', values: ['n'] }]);
-    expect(findTimes(shape(micros), [{ n: 5, began: MICROS }])).toEqual(new Set(['began']));
-  });
+  const columns = [column('day', 'string'), column('n'), column('ms', 'number')];
+  const rows = ['2026-11-20', '2026-11-21'].map((day) => ({ day, n: 7, ms: 0.5 }));
+  expect(chartsOf(shape(columns), rows).map(({ time, values }) => [time, values])).toEqual([
+    ['day', ['n']],
+    ['day', ['ms']],
+  ]);
+  const micros = [column('n'), column('began')];
+  const two = [MICROS, MICROS + 1].map((began) => ({ n: 5, began }));
+  expect(chartsOf(shape(micros), two)).toMatchObject([{ time: 'began', values: ['n'] }]);
+  expect(findTimes(shape(micros), [{ n: 5, began: MICROS }])).toEqual(new Set(['began']));
 });

@@ -132,32 +132,29 @@ test('Parquet is read by DuckDB: types, nulls, JSON as text, the order of the ro
   expect([empty.rows, Object.keys(empty.types)]).toEqual([[], COLUMNS]);
 });
 
-describe('an Arrow stream', () => {
+test('an Arrow stream is read by apache-arrow: types, nulls, JSON as text, the order of the rows', async () => {
   const read = async (count: number) =>
     tableFromIPC(await fetchBytes(`formats.types?count=${count}&format=arrow`));
-
-  test('is read by apache-arrow: types, nulls, JSON as text, the order of the rows', async () => {
-    const table = await read(20_000);
-    expect(Object.fromEntries(table.schema.fields.map(({ name, type }) => [name, String(type)]))).toEqual({
-      ...{
-        id: 'Int64',
-        big: 'Int64',
-        ratio: 'Float64',
-        flag: 'Bool',
-        name: 'Utf8',
-        day: 'Utf8',
-        data: 'Utf8',
-      },
-    });
-    expect(table.schema.fields.filter(({ nullable }) => nullable).map(({ name }) => name)).toEqual([
-      ...['big', 'ratio', 'name'],
-    ]);
-    expect(table.numRows).toBe(20_000);
-    expect([0, 1, 2].map((i) => table.get(i)?.toJSON())).toEqual([columnar(0), columnar(1), columnar(2)]);
-    expect(table.get(19_999)?.toJSON()['id']).toBe(19_999n);
-    const empty = await read(0);
-    expect([empty.numRows, empty.schema.names]).toEqual([0, COLUMNS]);
+  const table = await read(20_000);
+  expect(Object.fromEntries(table.schema.fields.map(({ name, type }) => [name, String(type)]))).toEqual({
+    ...{
+      id: 'Int64',
+      big: 'Int64',
+      ratio: 'Float64',
+      flag: 'Bool',
+      name: 'Utf8',
+      day: 'Utf8',
+      data: 'Utf8',
+    },
   });
+  expect(table.schema.fields.filter(({ nullable }) => nullable).map(({ name }) => name)).toEqual([
+    ...['big', 'ratio', 'name'],
+  ]);
+  expect(table.numRows).toBe(20_000);
+  expect([0, 1, 2].map((i) => table.get(i)?.toJSON())).toEqual([columnar(0), columnar(1), columnar(2)]);
+  expect(table.get(19_999)?.toJSON()['id']).toBe(19_999n);
+  const empty = await read(0);
+  expect([empty.numRows, empty.schema.names]).toEqual([0, COLUMNS]);
 });
 
 describe('CSV', () => {

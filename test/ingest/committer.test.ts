@@ -160,23 +160,20 @@ test('the queue held, waits for the insert that runs; what comes then is stored 
   expect(await stored()).toEqual(['1', '2']);
 });
 
-describe('keys', () => {
+test('keys take turns, so that many inserts of one do not delay another one’s', async () => {
   /** Groups without a wait become due by timers that were started before this one. */
   const untilDue = () => new Promise((resolve) => setTimeout(resolve, 1));
-
-  test('take turns, so that many inserts of one do not delay another one’s', async () => {
-    const { project, event, commit, ids, untilInserts, release } = openHeld();
-    const send = (key: string, id: string) => commit([event(id)], { key, token: `${project} ${id}` });
-    const commits = [send('greedy', 'g0')];
-    await untilInserts(1);
-    commits.push(...Array.from({ length: 20 }, (_, i) => send('greedy', `g${i + 1}`)));
-    await untilDue();
-    commits.push(send('other', 'o1'), send('other', 'o2'));
-    await untilDue();
-    release();
-    await Promise.all(commits);
-    expect(ids().flat().slice(0, 5)).toEqual(['g0', 'g1', 'o1', 'g2', 'o2']);
-  });
+  const { project, event, commit, ids, untilInserts, release } = openHeld();
+  const send = (key: string, id: string) => commit([event(id)], { key, token: `${project} ${id}` });
+  const commits = [send('greedy', 'g0')];
+  await untilInserts(1);
+  commits.push(...Array.from({ length: 20 }, (_, i) => send('greedy', `g${i + 1}`)));
+  await untilDue();
+  commits.push(send('other', 'o1'), send('other', 'o2'));
+  await untilDue();
+  release();
+  await Promise.all(commits);
+  expect(ids().flat().slice(0, 5)).toEqual(['g0', 'g1', 'o1', 'g2', 'o2']);
 });
 
 describe('closing', () => {

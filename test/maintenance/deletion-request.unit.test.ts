@@ -61,7 +61,7 @@ describe('what is to be deleted', () => {
   });
 });
 
-describe('the retention of a project', () => {
+test('the retention of a project deletes whole days from the sources that events are sent to, by the certain time', async () => {
   /** Applies seven days at a certain time. @returns the deletions that this starts */
   async function keep(certainMs: number): Promise<Deletion[]> {
     const started: Deletion[] = [];
@@ -89,10 +89,7 @@ describe('the retention of a project', () => {
     await run();
     return started;
   }
-
-  test('deletes whole days from the sources that events are sent to, by the certain time', async () => {
-    const before = Date.UTC(2026, 10, 13) * 1_000;
-    const deletion = { project: 'short', sources: [OWN], isOfAll: false, leftOut: [], before };
-    expect(await keep(Date.UTC(2026, 10, 20, 7))).toEqual([deletion]);
-  });
+  const before = Date.UTC(2026, 10, 13) * 1_000;
+  const deletion = { project: 'short', sources: [OWN], isOfAll: false, leftOut: [], before };
+  expect(await keep(Date.UTC(2026, 10, 20, 7))).toEqual([deletion]);
 });
