@@ -3,7 +3,7 @@ import { findServerAddress } from '../../src/config/clickhouse.ts';
 import { findUnknownSettings, parseConfig } from '../../src/config/config.ts';
 import { sizeEngine } from '../../src/config/setting.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
-import { faultsOf } from '../support/config.ts';
+import { faultsOf } from '../support/faults.ts';
 
 const MIB = 1024 ** 2;
 const MACHINE = { cores: 2, memoryBytes: 24 * 1024 * MIB };

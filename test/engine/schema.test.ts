@@ -3,11 +3,11 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Source, SourceColumn } from '../../src/definitions/source.ts';
 import { applySchema } from '../../src/engine/schema.ts';
 import { tableColumns } from '../../src/engine/table.ts';
-import { InputError } from '../../src/errors.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { findValue, typedValue } from '../../src/ingest/read-event.ts';
 import { insertEvents } from '../../src/ingest/writer.ts';
 import { type SqlText, textOf, trusted, writeValue } from '../../src/sql/sql.ts';
+import { faultsIn } from '../support/faults.ts';
 import { runs } from '../support/property.ts';
 import { createColumn, createSource } from '../support/source.ts';
 import { openEmbedded } from './open.ts';
@@ -38,15 +38,6 @@ async function describeTables(): Promise<unknown> {
   return await engine.inspect(
     `SELECT name, create_table_query, metadata_modification_time FROM system.tables WHERE database = 'tailrace' ORDER BY name`,
   );
-}
-
-async function faultsOf(work: Promise<void>): Promise<readonly string[]> {
-  const error = await work.then(
-    () => undefined,
-    (cause: unknown) => cause,
-  );
-  if (!(error instanceof InputError)) throw error ?? new Error('it should have been rejected');
-  return error.faults;
 }
 
 const every: readonly SourceColumn[] = [
@@ -132,7 +123,7 @@ describe('the tables of sources', () => {
       ],
     };
     const other = makeSource([]);
-    expect(await faultsOf(applySchema(engine, [other, changed]))).toEqual([
+    expect(await faultsIn(() => applySchema(engine, [other, changed]))).toEqual([
       'sources/test.logs.yaml: column "a_string" of test.logs is stored as Nullable(String) and cannot become Nullable(Int64); give the new column another name',
       'sources/test.logs.yaml: column "a_number" of test.logs is stored as Nullable(Float64) and cannot become Nullable(Bool); give the new column another name',
     ]);

@@ -1,8 +1,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { InputError } from '../../src/errors.ts';
 import { copyFewDefinitions } from '../support/definitions.ts';
+import { faultsIn } from '../support/faults.ts';
 import { expectError } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
 import { ownFolder, ownService } from '../support/service.ts';
@@ -122,12 +122,7 @@ describe('faults are reported with file and line', () => {
     ],
   ])('%s → %s', async (right, wrong, line, message) => {
     await writeFile(FILE, GOOD.replace(right, wrong));
-    const error = await core.reload().then(
-      () => undefined,
-      (cause: unknown) => cause,
-    );
-    expect(error).toBeInstanceOf(InputError);
-    const faults = error instanceof InputError ? error.faults : [];
+    const faults = await faultsIn(core.reload);
     expect(faults).toContainEqual(expect.stringContaining(`${FILE}:${line}: ${message}`));
   });
 

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { InputError } from '../../src/errors.ts';
 import { openCore } from '../../src/service/open-core.ts';
+import { faultsIn } from '../support/faults.ts';
 import { ownFolder, testConfig } from '../support/service.ts';
 
 const folder = await ownFolder();
@@ -58,15 +58,8 @@ beforeEach(async () => {
 afterAll(() => core.close());
 
 /** What a reload rejects, with the folder's own path left out. */
-async function faults(): Promise<readonly string[]> {
-  try {
-    await core.reload();
-    return [];
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    return error.faults.map((fault) => fault.replaceAll(`${folder.path}/`, ''));
-  }
-}
+const faults = async () =>
+  (await faultsIn(core.reload)).map((fault) => fault.replaceAll(`${folder.path}/`, ''));
 
 const inIn = (levels: number) =>
   `SELECT count() AS count, id FROM test_logs WHERE ${'id IN (SELECT id FROM test_logs WHERE '.repeat(levels)}1${')'.repeat(levels)} GROUP BY id`;
