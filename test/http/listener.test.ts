@@ -4,7 +4,9 @@ import { pino } from 'pino';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
+import { edgeEvents } from '../support/events.ts';
 import { QUERY_PATH, sendRaw, throughFramework } from '../support/http.ts';
+import { EDGE } from '../support/ingest.ts';
 import { ownService, PRIVATE_KEY, PUBLIC_KEY, storeEvents } from '../support/service.ts';
 import { comparable, createWays } from '../support/ways.ts';
 
@@ -33,15 +35,7 @@ const { ask, askFramework } = createWays(service, PATH);
 
 type Headers = Readonly<Record<string, string>>;
 
-beforeAll(async () => {
-  const events = Array.from({ length: 59 }, (_, i) => ({
-    id: `e${i}`,
-    project: 'p1',
-    timestamp: clock.now - i * 60_000,
-    metadata: { request: { path: '/rest/v1', url: 'https://p1.example/rest/v1?q=é' } },
-  }));
-  await storeEvents(core, 'cloudflare.logs.prod', events, clock.now);
-});
+await storeEvents(core, EDGE, edgeEvents(59, 'p1', 60_000), clock.now);
 
 describe('a question that was asked before is answered ahead of the framework', () => {
   test.each<[string, Headers]>([

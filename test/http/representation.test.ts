@@ -1,6 +1,8 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { edgeEvents } from '../support/events.ts';
 import { get, QUERY_PATH } from '../support/http.ts';
+import { EDGE } from '../support/ingest.ts';
 import { PRIVATE_KEY, storeEvents } from '../support/service.ts';
 import { newProject, shareService } from '../support/shared-service.ts';
 import { createWays } from '../support/ways.ts';
@@ -15,15 +17,7 @@ const ways = createWays(service, CACHED);
 /** The bytes as they come, which `fetch` would decompress. */
 const ask = (path: string, headers: Record<string, string> = {}) => ways.ask(headers, { path });
 
-beforeAll(async () => {
-  const events = Array.from({ length: 59 }, (_, i) => ({
-    id: `e${i}`,
-    project,
-    timestamp: clock.now - i * 60_000,
-    metadata: { request: { path: '/rest/v1', url: `https://${project}.example/rest/v1` } },
-  }));
-  await storeEvents(core, 'cloudflare.logs.prod', events, clock.now);
-});
+await storeEvents(core, EDGE, edgeEvents(59, project, 60_000), clock.now);
 
 test.each([
   ['gzip, deflate, br', 'br', brotliDecompressSync],
