@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openCore } from '../../src/service/open-core.ts';
 import { endLeftProcesses, runCli, startCli, startServe } from '../support/cli.ts';
 import { copyFewDefinitions } from '../support/definitions.ts';
 import { toNdjson } from '../support/events.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
-import { PRIVATE_KEY, temporaryFolder, testConfig } from '../support/service.ts';
+import { ownFolder, PRIVATE_KEY, testConfig } from '../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 afterEach(endLeftProcesses);
 vi.setConfig({ testTimeout: 180_000 }); // each test starts the command several times
 

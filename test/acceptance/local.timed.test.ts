@@ -1,22 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import { chmod, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
 import { get } from '../support/http.ts';
 import { EDGE } from '../support/ingest.ts';
-import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
+import { ownFolder, PRIVATE_KEY } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const endpoints = await copyEndpoints();
 const dataDir = join(folder.path, 'data');
-const env = { TAILRACE_DATA_DIR: dataDir, TAILRACE_ENDPOINTS_DIR: endpoints.path };
+const env = { TAILRACE_DATA_DIR: dataDir, TAILRACE_ENDPOINTS_DIR: endpoints };
 afterEach(endLeftProcesses);
-afterAll(async () => {
-  await folder.remove();
-  await endpoints.remove();
-});
 
 test('commands reach the service of their data directory without a key, other users do not', async () => {
   const service = await startServe({ ...env, TAILRACE_PRIVATE_KEY: PRIVATE_KEY });
@@ -50,12 +46,12 @@ test('commands reach the service of their data directory without a key, other us
   expect(await run('reload')).toEqual([0, expect.stringContaining('definitions reloaded: ')]);
   service.child.kill('SIGHUP');
   await service.waitFor(/definitions reloaded[\s\S]*definitions reloaded/);
-  await writeFile(join(endpoints.path, 'logs.all/query.sql'), 'SELECT nonsense');
+  await writeFile(join(endpoints, 'logs.all/query.sql'), 'SELECT nonsense');
   expect(await run('reload')).toEqual([
     1,
     expect.stringMatching(/logs\.all.*the old ones are still served/s),
   ]);
-  await rm(endpoints.path, { recursive: true });
+  await rm(endpoints, { recursive: true });
 
   expect(await run('stop')).toEqual([0, `the service (pid ${service.child.pid}) has ended\n`]);
   expect((await service.ended).code).toBe(0);

@@ -3,18 +3,17 @@
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { endLeftProcesses, runCli, startProgram, startServe } from '../support/cli.ts';
 import { getEngineProcess } from '../support/engine-process.ts';
 import { edgeEvents } from '../support/events.ts';
 import { get, QUERY_PATH } from '../support/http.ts';
 import { post, TO_EDGE } from '../support/ingest.ts';
-import { PUBLIC_KEY, temporaryFolder } from '../support/service.ts';
+import { ownFolder, PUBLIC_KEY } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const env = { TAILRACE_DATA_DIR: join(folder.path, 'data'), TAILRACE_PORT: '0' };
 afterEach(endLeftProcesses);
-afterAll(folder.remove);
 
 test('serve prints a key with which it stores an event and returns it, tells its engine process no key, query prints it, and it ends with 0', async () => {
   const service = await startServe({ ...env, TZ: 'Asia/Tokyo', TAILRACE_PUBLIC_KEY: PUBLIC_KEY, OTHER: 'x' });

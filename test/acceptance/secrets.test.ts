@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
 import { get, QUERY_PATH, request } from '../support/http.ts';
-import { PRIVATE_KEY, PUBLIC_KEY, temporaryFolder } from '../support/service.ts';
+import { ownFolder, PRIVATE_KEY, PUBLIC_KEY } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const dataDir = join(folder.path, 'data');
 const env = {
   TAILRACE_DATA_DIR: dataDir,
@@ -14,7 +14,6 @@ const env = {
   TAILRACE_PUBLIC_KEY: PUBLIC_KEY,
 };
 afterEach(endLeftProcesses);
-afterAll(folder.remove);
 
 const WRONG = ['wrong-key-0123456789', `tr_0123456789ab_${'w'.repeat(43)}`];
 

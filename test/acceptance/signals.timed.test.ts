@@ -1,15 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { findOwner } from '../../src/engine/store-file.ts';
 import { endLeftProcesses, startProgram } from '../support/cli.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 afterEach(endLeftProcesses);
-afterAll(folder.remove);
 
 test('a service that an old Node has started ends in order when that gets a signal', async () => {
   const [cli, bundled] = [join(root, 'bin/tailrace.js'), pathToFileURL(join(root, 'bin/bundled-node.js'))];

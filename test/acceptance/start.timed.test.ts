@@ -2,15 +2,14 @@ import { execFile } from 'node:child_process';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
 const exec = promisify(execFile);
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const env = { TAILRACE_DATA_DIR: join(folder.path, 'data'), TAILRACE_PORT: '0' };
 afterEach(endLeftProcesses);
-afterAll(folder.remove);
 
 test('a data directory that another service holds ends the second with 3, and that one goes on', async () => {
   const service = await startServe(env);

@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process';
 import { cp, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { endLeftProcesses, startServe } from '../support/cli.ts';
 import { get, QUERY_PATH } from '../support/http.ts';
-import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
+import { ownFolder, PRIVATE_KEY } from '../support/service.ts';
 
 const exec = promisify(execFile);
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const endpoints = join(folder.path, 'endpoints');
 const sources = join(folder.path, 'sources');
 const env = {
@@ -19,7 +19,6 @@ const env = {
   TAILRACE_PRIVATE_KEY: PRIVATE_KEY,
   TAILRACE_LOG_LEVEL: 'warn', // as under npm start
 };
-afterAll(folder.remove);
 afterEach(endLeftProcesses);
 
 const ENDPOINT = {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Evaluate } from '../../src/alerts/evaluate.ts';
 import { listFiring } from '../../src/alerts/evaluation.ts';
 import { createEvaluator, type EvaluatorOptions, lastTick } from '../../src/alerts/evaluator.ts';
@@ -10,10 +10,9 @@ import type { Alert } from '../../src/definitions/alert.ts';
 import type { AlertStore } from '../../src/keys/alerts/alert-store.ts';
 import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
 import { createAlert } from '../support/alert.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 let made = 0;
 
 const MINUTE_MS = 60_000;

@@ -1,9 +1,9 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { AlertView } from '../../src/management/alert-view.ts';
 import { storeSample } from '../../src/sample/fill.ts';
 import { INCIDENT } from '../../src/sample/source.ts';
 import { get } from '../support/http.ts';
-import { startTestService } from '../support/service.ts';
+import { ownService } from '../support/service.ts';
 
 // The alerts of a new project on the sample of `tailrace dev`, whose last event is of this instant.
 const END_MS = Date.UTC(2026, 10, 20, 7, 30);
@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 const OPTIONS = { rows: 20_000, seed: 1, days: 7, projects: 5, end: END_MS * 1_000 };
 const SOURCES = ['cloudflare.logs.prod', 'deno-relay-logs'];
 
-const service = await startTestService({
+const service = await ownService({
   now: END_MS,
   env: { TAILRACE_ENDPOINTS_DIR: 'template/endpoints', TAILRACE_ALERTS_DIR: 'template/alerts' },
   async prepare({ engine, registry }) {
@@ -19,7 +19,6 @@ const service = await startTestService({
     await storeSample(engine, sources, { ...OPTIONS, signal: AbortSignal.any([]), onProgress() {} });
   },
 });
-afterAll(service.close);
 
 async function listAlerts(): Promise<readonly AlertView[]> {
   const { body } = await get(service.url, '/api/alerts');

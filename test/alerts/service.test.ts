@@ -8,12 +8,12 @@ import type { AlertEntryView, AlertView } from '../../src/management/alert-view.
 import { readEagerAlert, storeFailures } from '../support/alerting.ts';
 import { get } from '../support/http.ts';
 import { type ReceiverServer, startReceiver } from '../support/receiver-server.ts';
-import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+import { ownFolder, PRIVATE_KEY, startTestService } from '../support/service.ts';
 
 // One service, in this order: what it shows and sends, then what a reload changes.
 
 const NAME = 'failing.paths';
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const alertFile = join(folder.path, 'failing.paths.yaml');
 const receiversFile = join(folder.path, 'receivers');
 /** Paths of the receiver that respond 503. */
@@ -44,7 +44,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await running.close();
   receiver.close();
-  await folder.remove();
 });
 
 async function writeAlert(to: string): Promise<void> {
@@ -79,8 +78,6 @@ async function callApi(path: string, { key = PRIVATE_KEY, body, ...rest }: Call 
   return { status: response.status, text, json };
 }
 
-const createKey = async (grant: object) =>
-  (await running.service.keyring.create({ name: 'a', scopes: ['query'], ...grant })).key;
 const listAlerts = async (key = PRIVATE_KEY) => (await call('', { key })).json['result'] as AlertView[];
 const readHistory = async () => (await call(`/${NAME}/history`)).json['result'] as AlertEntryView[];
 const lastAudit = async () => (await running.service.keyring.log({ limit: 1 }))[0];
@@ -133,7 +130,7 @@ describe('a service', () => {
   });
 
   test('shows a key the alerts whose rows it may read', async () => {
-    const count = async (grant: object) => (await listAlerts(await createKey(grant))).length;
+    const count = async (grant: object) => (await listAlerts(await running.newKey(grant))).length;
     expect(await count({})).toBe(1);
     expect(await count({ endpoints: ['logs.all'] })).toBe(0);
     expect(await count({ pins: { project: 'aurora' } })).toBe(1);
@@ -171,9 +168,9 @@ describe('a service', () => {
     const answer = { result: { ops: 'sent' }, firing: 1, last_error: null };
     expect(await send()).toMatchObject({ status: 200, json: answer });
     expect(messagesTo('/one')).toMatchObject([{ status: 'firing' }, { test: true }]);
-    expect((await send(await createKey({}))).status).toBe(403);
-    const limited = { scopes: ['query', 'manage'], endpoints: ['logs.all'] };
-    expect((await send(await createKey(limited))).status).toBe(404);
+    expect((await send(await running.newKey({}))).status).toBe(403);
+    const limited = await running.newKey({ scopes: ['query', 'manage'], endpoints: ['logs.all'] });
+    expect((await send(limited)).status).toBe(404);
     down.add('/one');
     const failed = await send();
     expect(failed.json['result']).toEqual({ ops: expect.stringMatching(/503.*; it is sent again later$/) });
@@ -193,7 +190,7 @@ test('a key that may manage evaluates an alert over the time before now, which s
   expect(minute.json['messages']).toMatchObject([{ status: 'firing', instances: [{ path: '/cart' }] }]);
   const year = await replay({ since_seconds: 365 * 86_400 });
   expect([year.status, year.text]).toEqual([400, expect.stringContaining('the most is 10080, in 10080 s')]);
-  expect((await replay({ since_seconds: 60 }, await createKey({}))).status).toBe(403);
+  expect((await replay({ since_seconds: 60 }, await running.newKey({}))).status).toBe(403);
   expect(idsReceived()).toEqual(before);
 });
 
@@ -243,7 +240,7 @@ describe('a reload', () => {
   });
 
   test('shows a key that may read the present rows of an alert nothing of what it was about before', async () => {
-    const key = await createKey({ pins: { project: 'beacon' } });
+    const key = await running.newKey({ pins: { project: 'beacon' } });
     expect((await call(`/${NAME}/history`, { key })).status).toBe(404);
     await writeFile(alertFile, eager.replace('aurora', 'beacon'));
     await running.core.reload();

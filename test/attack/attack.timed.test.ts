@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { prepareAttacks } from '../../trial/attack/attack.ts';
 import { cachedPath } from '../../trial/attack/bystander.ts';
 import { createKey, type Target, tryAttack } from '../../trial/attack/trial.ts';
@@ -8,15 +8,11 @@ import { endLeftProcesses, startServe } from '../support/cli.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
 import { findEngineProcesses } from '../support/engine-process.ts';
 import { get } from '../support/http.ts';
-import { PRIVATE_KEY, PUBLIC_KEY, temporaryFolder } from '../support/service.ts';
+import { ownFolder, PRIVATE_KEY, PUBLIC_KEY } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const endpoints = await copyEndpoints();
 afterEach(endLeftProcesses);
-afterAll(async () => {
-  await endpoints.remove();
-  await folder.remove();
-});
 
 const LOGS_OF = 'somebody';
 // How often each is tried; `npm run bench -- attacks` has more of them.
@@ -30,10 +26,10 @@ test('what one key does to the engine costs another no cached answer and no even
   const dataDir = join(folder.path, 'data');
   await mkdir(dataDir);
   const isChosen = (short: string) => TRIALS.some((trial) => trial.short === short);
-  const attacks = await prepareAttacks(endpoints.path, dataDir, isChosen);
+  const attacks = await prepareAttacks(endpoints, dataDir, isChosen);
   const service = await startServe({
     TAILRACE_DATA_DIR: dataDir,
-    TAILRACE_ENDPOINTS_DIR: endpoints.path,
+    TAILRACE_ENDPOINTS_DIR: endpoints,
     TAILRACE_PRIVATE_KEY: PRIVATE_KEY,
     TAILRACE_PUBLIC_KEY: PUBLIC_KEY,
     TAILRACE_QUERY_TIMEOUT_MS: '1500',

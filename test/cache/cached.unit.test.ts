@@ -302,18 +302,16 @@ describe('a caller that bounds the age', () => {
   });
 });
 
-describe('an answer whose refresh is overdue', () => {
-  test('is served at once and refreshed once, however many ask', async () => {
-    const t = setUp();
-    await t.fill(undefined, 'old');
-    t.clock.now += 300_000; // no tick of the warmer meanwhile
-    for (let i = 0; i < 3; i++)
-      expect(await t.ask()).toMatchObject({ outcome: 'hit', answer: { body: Buffer.from('old') } });
-    expect(t.queries).toHaveLength(2);
-    t.query(-1).answer('new');
-    await vi.waitFor(async () => expect((await t.ask()).answer.body.toString()).toBe('new'));
-    expect(t.queries).toHaveLength(2);
-  });
+test('an answer whose refresh is overdue is served at once and refreshed once, however many ask', async () => {
+  const t = setUp();
+  await t.fill(undefined, 'old');
+  t.clock.now += 300_000; // no tick of the warmer meanwhile
+  for (let i = 0; i < 3; i++)
+    expect(await t.ask()).toMatchObject({ outcome: 'hit', answer: { body: Buffer.from('old') } });
+  expect(t.queries).toHaveLength(2);
+  t.query(-1).answer('new');
+  await vi.waitFor(async () => expect((await t.ask()).answer.body.toString()).toBe('new'));
+  expect(t.queries).toHaveLength(2);
 });
 
 describe('an answer past its time', () => {
@@ -356,17 +354,15 @@ describe('an answer past its time', () => {
   });
 });
 
-describe('the store', () => {
-  test('lets the answers least recently used go beyond its bytes', async () => {
-    const t = setUp({ bytesMax: 10_000 });
-    const body = 'x'.repeat(1_000); // counted with its compressed forms
-    await t.fill({ a: '1', b: '' }, body);
-    await t.fill({ a: '2', b: '' }, body);
-    await t.ask({ a: '1', b: '' });
-    await t.fill({ a: '3', b: '' }, body);
-    expect(t.store.calculatedSize).toBeLessThanOrEqual(10_000);
-    expect((await t.ask({ a: '1', b: '' })).outcome).toBe('hit');
-    expect((await t.ask({ a: '3', b: '' })).outcome).toBe('hit');
-    expect((await t.fill({ a: '2', b: '' })).outcome).toBe('miss');
-  });
+test('the store lets the answers least recently used go beyond its bytes', async () => {
+  const t = setUp({ bytesMax: 10_000 });
+  const body = 'x'.repeat(1_000); // counted with its compressed forms
+  await t.fill({ a: '1', b: '' }, body);
+  await t.fill({ a: '2', b: '' }, body);
+  await t.ask({ a: '1', b: '' });
+  await t.fill({ a: '3', b: '' }, body);
+  expect(t.store.calculatedSize).toBeLessThanOrEqual(10_000);
+  expect((await t.ask({ a: '1', b: '' })).outcome).toBe('hit');
+  expect((await t.ask({ a: '3', b: '' })).outcome).toBe('hit');
+  expect((await t.fill({ a: '2', b: '' })).outcome).toBe('miss');
 });

@@ -1,12 +1,11 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { nodePackage, pinnedNode } from '../../bin/bundled-node.js';
 import { startProgram } from '../support/cli.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 
 /** The Node of the tests, which says that it is an old one. */
 const OLD = `data:text/javascript,${encodeURIComponent(

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { createRemoteSink, type RemoteSinkOptions } from '../../src/cli/load/send.ts';
 import { type ReceiverServer, startReceiver } from '../support/receiver-server.ts';
 
@@ -34,27 +34,24 @@ async function open(replies: readonly Reply[], options: Partial<RemoteSinkOption
   return { sink, waits, received: service.received };
 }
 
-describe('a service that cannot store events', () => {
+test('a service that cannot store events is sent the same batch again, after twice the time, or the time that it asks for', async () => {
   const unavailable = { status: 503, body: '{"error":{"message":"full"}}' };
-
-  test('is sent the same batch again, after twice the time, or the time that it asks for', async () => {
-    const rejected: unknown[] = [];
-    const replies = [
-      unavailable,
-      { ...unavailable, headers: { 'retry-after': '7' } },
-      { status: 429, headers: { 'retry-after': '999' }, body: 'no JSON' },
-      { status: 200, body: 'cut of' },
-      { status: 406, body: '{"message":["event 2: is not valid JSON"]}' },
-    ];
-    const onRejected = (...line: unknown[]) => void rejected.push(line);
-    const { sink, waits, received } = await open(replies, { onRejected });
-    await sink.add(4, '{}');
-    await sink.add(6, '{');
-    await sink.flush();
-    expect(waits).toEqual([500, 7_000, 30_000, 4_000]);
-    expect(new Set(received.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
-    expect([sink.stored, rejected]).toEqual([1, [[6, 'is not valid JSON']]]);
-  });
+  const rejected: unknown[] = [];
+  const replies = [
+    unavailable,
+    { ...unavailable, headers: { 'retry-after': '7' } },
+    { status: 429, headers: { 'retry-after': '999' }, body: 'no JSON' },
+    { status: 200, body: 'cut of' },
+    { status: 406, body: '{"message":["event 2: is not valid JSON"]}' },
+  ];
+  const onRejected = (...line: unknown[]) => void rejected.push(line);
+  const { sink, waits, received } = await open(replies, { onRejected });
+  await sink.add(4, '{}');
+  await sink.add(6, '{');
+  await sink.flush();
+  expect(waits).toEqual([500, 7_000, 30_000, 4_000]);
+  expect(new Set(received.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+  expect([sink.stored, rejected]).toEqual([1, [[6, 'is not valid JSON']]]);
 });
 
 test('lines that cannot be sent are reported in the order of the file, among those that the service rejects', async () => {

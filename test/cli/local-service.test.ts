@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
-import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { announceService, findLocalService } from '../../src/cli/local-service.ts';
 import { callRemote } from '../../src/cli/remote.ts';
-import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+import { ownFolder, PRIVATE_KEY, startTestService } from '../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 afterEach(() => vi.restoreAllMocks());
 
 test('no command follows a file of another user, which could have it send a key elsewhere', () => {

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createProgram } from '../../src/cli/main.ts';
 import { runProgram } from '../support/program.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const env = { TAILRACE_DATA_DIR: join(folder.path, 'data'), TAILRACE_PORT: '0' };
-afterAll(folder.remove);
 
 test('no help shows a default as JavaScript writes an empty or missing one', async () => {
   const { commands } = await createProgram();
@@ -16,16 +15,14 @@ test('no help shows a default as JavaScript writes an empty or missing one', asy
   expect(all.length).toBeGreaterThan(20);
 });
 
-describe('misuse of the command exits with 2 and says what is known', () => {
-  test.each([[['nosuch']], [['keys', 'create', '--name', 'x', '--scope', 'everything']], [[]]])(
-    'tailrace %j',
-    async (args) => {
-      const { code, stdout, stderr } = await runProgram(args, env);
-      expect([code, stdout]).toEqual([2, '']);
-      expect(stderr).toMatch(/^(error: |Usage: )/);
-    },
-  );
-});
+test.each([[['nosuch']], [['keys', 'create', '--name', 'x', '--scope', 'everything']], [[]]])(
+  'misuse of the command exits with 2 and says what is known: tailrace %j',
+  async (args) => {
+    const { code, stdout, stderr } = await runProgram(args, env);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^(error: |Usage: )/);
+  },
+);
 
 test.each([
   [

@@ -3,16 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { PRIVATE_KEY, startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
+import { ownFolder, ownService, PRIVATE_KEY, storeEvents } from '../support/service.ts';
 
-const folder = await temporaryFolder();
-const service = await startTestService();
-afterAll(async () => {
-  await service.close();
-  await folder.remove();
-});
+const folder = await ownFolder();
+const service = await ownService();
 const event = {
   project: 'aurora',
   event_message: 'GET /rest/v1/orders 200',

@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { get } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { ownService, PRIVATE_KEY, storeEvents } from '../support/service.ts';
 
-const service = await startTestService();
-afterAll(service.close);
+const service = await ownService();
 const event = {
   project: 'aurora',
   event_message: 'GET /rest/v1/orders 503',

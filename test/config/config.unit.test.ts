@@ -3,7 +3,7 @@ import { findServerAddress } from '../../src/config/clickhouse.ts';
 import { findUnknownSettings, parseConfig } from '../../src/config/config.ts';
 import { sizeEngine } from '../../src/config/setting.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
-import { faultsOf } from '../support/config.ts';
+import { faultsOf } from '../support/faults.ts';
 
 const MIB = 1024 ** 2;
 const MACHINE = { cores: 2, memoryBytes: 24 * 1024 * MIB };
@@ -130,48 +130,45 @@ describe('the address of a server', () => {
   });
 });
 
-describe('settings of a server that do not go together', () => {
-  test('are told all at once', () => {
-    const faults = faultsOf({
-      CLICKHOUSE_URL: 'http://a:b@ch:8123',
-      CLICKHOUSE_READ_USER: 's3cret',
-      CLICKHOUSE_SANDBOX_USER: ':s3cret',
-      CLICKHOUSE_TLS_FILE: 'server.pem',
-      TAILRACE_STORE_BYTES_MAX: '1000',
-    });
-    expect(faults.map((fault) => fault.split(':')[0])).toEqual([
-      'CLICKHOUSE_READ_USER',
-      'CLICKHOUSE_SANDBOX_USER',
-      'CLICKHOUSE_TLS_FILE',
-      'TAILRACE_STORE_BYTES_MAX',
-    ]);
-    expect(faults.join()).not.toContain('s3cret');
+test('settings of a server that do not go together are told all at once', () => {
+  const faults = faultsOf({
+    CLICKHOUSE_URL: 'http://a:b@ch:8123',
+    CLICKHOUSE_READ_USER: 's3cret',
+    CLICKHOUSE_SANDBOX_USER: ':s3cret',
+    CLICKHOUSE_TLS_FILE: 'server.pem',
+    TAILRACE_STORE_BYTES_MAX: '1000',
   });
+  expect(faults.map((fault) => fault.split(':')[0])).toEqual([
+    'CLICKHOUSE_READ_USER',
+    'CLICKHOUSE_SANDBOX_USER',
+    'CLICKHOUSE_TLS_FILE',
+    'TAILRACE_STORE_BYTES_MAX',
+  ]);
+  expect(faults.join()).not.toContain('s3cret');
 });
 
-describe('what replicas share', () => {
-  test('needs the secret that all have, and a server that all ask', () => {
-    const control = { TAILRACE_CONTROL_URL: 'postgresql://tailrace:secret@postgres/tailrace' };
-    expect(faultsOf({ ...REDIS, ...control, ...SERVER })).toEqual([
-      'TAILRACE_TOKEN_SECRET: must be set too, since TAILRACE_CONTROL_URL and TAILRACE_REDIS_URL are, the same for all processes; "openssl rand -base64 32" prints one',
-    ]);
-    expect(faultsOf({ ...REDIS, ...SECRET })).toEqual([
-      'CLICKHOUSE_URL: must be set too, since TAILRACE_REDIS_URL is: an embedded store has no users, and no replicas',
-    ]);
-    expect(faultsOf({ ...REDIS, ...SHARED })).toEqual([]);
-    const receivers = { ...REDIS, ...SHARED, TAILRACE_RECEIVERS_FILE: 'receivers.yaml' };
-    expect(faultsOf(receivers)).toEqual([
-      'TAILRACE_RECEIVERS_FILE: needs TAILRACE_CONTROL_URL if TAILRACE_REDIS_URL is set: without a shared control store each replica would evaluate every alert and send its messages',
-    ]);
-    expect(faultsOf({ ...receivers, ...control })).toEqual([]);
-  });
+test('what replicas share needs the secret that all have, and a server that all ask', () => {
+  const control = { TAILRACE_CONTROL_URL: 'postgresql://tailrace:secret@postgres/tailrace' };
+  expect(faultsOf({ ...REDIS, ...control, ...SERVER })).toEqual([
+    'TAILRACE_TOKEN_SECRET: must be set too, since TAILRACE_CONTROL_URL and TAILRACE_REDIS_URL are, the same for all processes; "openssl rand -base64 32" prints one',
+  ]);
+  expect(faultsOf({ ...REDIS, ...SECRET })).toEqual([
+    'CLICKHOUSE_URL: must be set too, since TAILRACE_REDIS_URL is: an embedded store has no users, and no replicas',
+  ]);
+  expect(faultsOf({ ...REDIS, ...SHARED })).toEqual([]);
+  const receivers = { ...REDIS, ...SHARED, TAILRACE_RECEIVERS_FILE: 'receivers.yaml' };
+  expect(faultsOf(receivers)).toEqual([
+    'TAILRACE_RECEIVERS_FILE: needs TAILRACE_CONTROL_URL if TAILRACE_REDIS_URL is set: without a shared control store each replica would evaluate every alert and send its messages',
+  ]);
+  expect(faultsOf({ ...receivers, ...control })).toEqual([]);
 });
 
-describe('defaults that follow the machine', () => {
-  test.each([
-    [1, 1, 2, 512, 64, 2, 32],
-    [64, 512, 16, 131_072, 2_048, 16, 512],
-  ])('%i cores and %i GiB', (cores, gib, readers, engine, cache, mergeThreads, marks) => {
+test.each([
+  [1, 1, 2, 512, 64, 2, 32],
+  [64, 512, 16, 131_072, 2_048, 16, 512],
+])(
+  'defaults follow the machine: %i cores and %i GiB',
+  (cores, gib, readers, engine, cache, mergeThreads, marks) => {
     const machine = { cores, memoryBytes: gib * 1024 * MIB };
     expect(parseConfig({}, machine)).toMatchObject({
       readers,
@@ -179,5 +176,5 @@ describe('defaults that follow the machine', () => {
       cacheBytesMax: cache * MIB,
     });
     expect(sizeEngine(machine, engine * MIB)).toEqual({ mergeThreads, markCacheBytes: marks * MIB });
-  });
-});
+  },
+);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { toChart } from '../../console/src/page/alerts/chart.ts';
 import { newAlert } from '../../console/src/page/workbench/definition.ts';
@@ -34,7 +34,7 @@ test('a new alert begins with a file that has no fault of its own, and names wha
   expect(parse(newAlert(ENDPOINT, {}, served))).toMatchObject({ parameters: { project: '' } });
 });
 
-describe('the chart of an alert', () => {
+test('the chart of an alert has the greatest value of each five minutes of a day, gaps, and the threshold', () => {
   const alert = {
     when: { column: 'failures', is: 'above' as const, value: 10 },
     every_seconds: 60,
@@ -48,15 +48,12 @@ describe('the chart of an alert', () => {
       ],
     },
   };
-
-  test('has the greatest value of each five minutes of a day, gaps, and the threshold', () => {
-    const { spans, series } = toChart(alert, NOW_MS + 1_000, 'status:>=500');
-    expect(spans).toHaveLength(288);
-    expect(spans.at(-1)).toEqual({ from: NOW_MS / 1000, until: NOW_MS / 1000 + 300 });
-    const [values, threshold] = series;
-    expect(values?.values.slice(-4)).toEqual([null, 7, null, 12]);
-    expect(values?.values.filter((one) => one !== null)).toHaveLength(2);
-    expect([values?.label, values?.search]).toEqual(['Greatest failures', 'status:>=500']);
-    expect([threshold?.label, new Set(threshold?.values)]).toEqual(['Threshold', new Set([10])]);
-  });
+  const { spans, series } = toChart(alert, NOW_MS + 1_000, 'status:>=500');
+  expect(spans).toHaveLength(288);
+  expect(spans.at(-1)).toEqual({ from: NOW_MS / 1000, until: NOW_MS / 1000 + 300 });
+  const [values, threshold] = series;
+  expect(values?.values.slice(-4)).toEqual([null, 7, null, 12]);
+  expect(values?.values.filter((one) => one !== null)).toHaveLength(2);
+  expect([values?.label, values?.search]).toEqual(['Greatest failures', 'status:>=500']);
+  expect([threshold?.label, new Set(threshold?.values)]).toEqual(['Threshold', new Set([10])]);
 });

@@ -5,6 +5,7 @@ import { ownMember } from '../../console/src/format/own.ts';
 import { formatUrl, parseUrl } from '../../console/src/page/endpoint/url-state.ts';
 import { formatValue, toLine, valueAt } from '../../console/src/page/explore/lines/line.ts';
 import { SENDERS, type SenderTarget, writeSender } from '../../console/src/page/send/senders.ts';
+import { createParameterView } from '../support/parameter-view.ts';
 
 test('integers beyond 2^53 stay exact, in and out', () => {
   const text = '{"a":9007199254740993,"b":[1,2.5,-9007199254740995],"c":"9007199254740993","d":1e300}';
@@ -20,29 +21,13 @@ test.each([
   expect(parseCacheStatus(header)).toBe(state);
 });
 
-const parameter = (name: string, control: 'text' | 'time' = 'text') => ({
-  name,
-  type: control === 'time' ? ('timestamp' as const) : ('string' as const),
-  control,
-  required: false,
-  description: '',
-  default: '',
-  values: [],
-  otherwise: null,
-  pinned: null,
-  search: null,
-});
-
-describe('the address of a view', () => {
-  const endpoint = { parameters: [parameter('project'), parameter('view')] };
-
-  test('holds all of it, and reading it gives it back', () => {
-    const state = {
-      values: { project: 'a&b', view: 'x' },
-      view: 'json',
-    } as const;
-    expect(parseUrl(formatUrl(state), endpoint)).toEqual(state);
-  });
+test('the address of a view holds all of it, and reading it gives it back', () => {
+  const endpoint = { parameters: ['project', 'view'].map((name) => createParameterView(name)) };
+  const state = {
+    values: { project: 'a&b', view: 'x' },
+    view: 'json',
+  } as const;
+  expect(parseUrl(formatUrl(state), endpoint)).toEqual(state);
 });
 
 /** What every object inherits: names that a caller may use like any other. */

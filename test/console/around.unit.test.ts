@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Client, RawAnswer } from '../../console/src/api/client.ts';
 import {
   formatAt,
@@ -81,50 +81,46 @@ function expectWhole(lines: readonly Line[], all: readonly Line[]): void {
 const inRange = (all: readonly Line[]) =>
   all.filter(({ micros }) => search.fromMs * 1000 <= micros && micros < search.untilMs * 1000);
 
-describe('a line is read with those around it', () => {
-  test('at any distances of events', async () => {
-    const distance = fc.oneof(
-      { weight: 5, arbitrary: fc.integer({ min: 1, max: 3 }) }, // of one instant a page has all
+test('a line is read with those around it at any distances of events', async () => {
+  const distance = fc.oneof(
+    { weight: 5, arbitrary: fc.integer({ min: 1, max: 3 }) }, // of one instant a page has all
 
-      fc.integer({ min: 1, max: 20_000 }),
-      fc.integer({ min: 1, max: 40_000_000 }),
-    );
-    const events = fc.tuple(
-      fc.array(fc.tuple(distance, fc.integer({ min: 1, max: 900 })), { maxLength: 12 }),
-      fc.nat(),
-    );
-    await fc.assert(
-      fc.asyncProperty(events, async ([groups, pick]) => {
-        let next = T - RANGE_MICROS / 2;
-        const micros = groups.flatMap(([step, count]) => {
-          next += step;
-          return Array.from({ length: count }, () => next);
-        });
-        const all = createLines([...micros, T]);
-        const at = all[pick % all.length];
-        if (at === undefined) throw new Error('a line');
-        if (!inRange(all).includes(at)) return;
-        const { first, whole } = await readAll(all, at);
-        expect(first.lines).toContainEqual(at);
-        expectWhole(first.lines, all);
-        expectWhole(whole.lines, all);
-        const older = inRange(all).filter(({ micros }) => micros <= at.micros);
-        expect(whole.lines.length).toBeGreaterThanOrEqual(Math.min(LINES_MAX, older.length));
-        if (!whole.hasNewer && all.length <= LINES_MAX) expect(whole.lines).toHaveLength(inRange(all).length);
-      }),
-      runs(40),
-    );
-  });
+    fc.integer({ min: 1, max: 20_000 }),
+    fc.integer({ min: 1, max: 40_000_000 }),
+  );
+  const events = fc.tuple(
+    fc.array(fc.tuple(distance, fc.integer({ min: 1, max: 900 })), { maxLength: 12 }),
+    fc.nat(),
+  );
+  await fc.assert(
+    fc.asyncProperty(events, async ([groups, pick]) => {
+      let next = T - RANGE_MICROS / 2;
+      const micros = groups.flatMap(([step, count]) => {
+        next += step;
+        return Array.from({ length: count }, () => next);
+      });
+      const all = createLines([...micros, T]);
+      const at = all[pick % all.length];
+      if (at === undefined) throw new Error('a line');
+      if (!inRange(all).includes(at)) return;
+      const { first, whole } = await readAll(all, at);
+      expect(first.lines).toContainEqual(at);
+      expectWhole(first.lines, all);
+      expectWhole(whole.lines, all);
+      const older = inRange(all).filter(({ micros }) => micros <= at.micros);
+      expect(whole.lines.length).toBeGreaterThanOrEqual(Math.min(LINES_MAX, older.length));
+      if (!whole.hasNewer && all.length <= LINES_MAX) expect(whole.lines).toHaveLength(inRange(all).length);
+    }),
+    runs(40),
+  );
 });
 
-describe('the address of a line', () => {
-  test('has its time, source and id, of any characters', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: -9e15, max: 9e15 }), fc.string(), (micros, id) => {
-        expect(parseAt(formatAt({ micros, source: 'postgres.logs', id }))).toEqual({
-          ...{ micros, source: 'postgres.logs', id },
-        });
-      }),
-    );
-  });
+test('the address of a line has its time, source and id, of any characters', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: -9e15, max: 9e15 }), fc.string(), (micros, id) => {
+      expect(parseAt(formatAt({ micros, source: 'postgres.logs', id }))).toEqual({
+        ...{ micros, source: 'postgres.logs', id },
+      });
+    }),
+  );
 });

@@ -4,6 +4,7 @@ import type { Chart } from '../../console/src/ui/chart/chart.ts';
 import { toDrawing } from '../../console/src/ui/chart/draw.ts';
 import { chartsOf, findTimes } from '../../console/src/ui/chart/guess.ts';
 import type { ChartView } from '../../src/management/view.ts';
+import { createParameterView } from '../support/parameter-view.ts';
 
 const column = (
   name: string,
@@ -68,10 +69,8 @@ describe('a chart over time', () => {
   });
 
   test('marks the bucket that is not over, and those that the range cuts', () => {
-    const time = { type: 'timestamp', control: 'time', required: false, description: '' } as const;
-    const parameters = ['from', 'until'].map((name) => ({
-      ...{ name, ...time, default: '', values: [], otherwise: null, pinned: null, search: null },
-    }));
+    const time = { type: 'timestamp', control: 'time' } as const;
+    const parameters = ['from', 'until'].map((name) => createParameterView(name, time));
     const partialAt = (hour: number, end = '') => {
       const values = { from: '1970-01-01T00:30:00', until: end };
       const range = findAnswerRange({ parameters }, values, hour * 3_600_000);
@@ -93,20 +92,17 @@ describe('a chart over time', () => {
   });
 });
 
-describe('an endpoint without a chart', () => {
+test('an endpoint without a chart has a line for each number over the column whose values are times, by any name', () => {
   const MICROS = Date.UTC(2026, 10, 20) * 1000;
   const shape = (columns: ReturnType<typeof column>[]) => ({ columns, charts: [] });
-
-  test('has a line for each number over the column whose values are times, by any name', () => {
-    const columns = [column('day', 'string'), column('n'), column('ms', 'number')];
-    const rows = ['2026-11-20', '2026-11-21'].map((day) => ({ day, n: 7, ms: 0.5 }));
-    expect(chartsOf(shape(columns), rows).map(({ time, values }) => [time, values])).toEqual([
-      ['day', ['n']],
-      ['day', ['ms']],
-    ]);
-    const micros = [column('n'), column('began')];
-    const two = [MICROS, MICROS + 1].map((began) => ({ n: 5, began }));
-    expect(chartsOf(shape(micros), two)).toMatchObject([{ time: 'began', values: ['n'] }]);
-    expect(findTimes(shape(micros), [{ n: 5, began: MICROS }])).toEqual(new Set(['began']));
-  });
+  const columns = [column('day', 'string'), column('n'), column('ms', 'number')];
+  const rows = ['2026-11-20', '2026-11-21'].map((day) => ({ day, n: 7, ms: 0.5 }));
+  expect(chartsOf(shape(columns), rows).map(({ time, values }) => [time, values])).toEqual([
+    ['day', ['n']],
+    ['day', ['ms']],
+  ]);
+  const micros = [column('n'), column('began')];
+  const two = [MICROS, MICROS + 1].map((began) => ({ n: 5, began }));
+  expect(chartsOf(shape(micros), two)).toMatchObject([{ time: 'began', values: ['n'] }]);
+  expect(findTimes(shape(micros), [{ n: 5, began: MICROS }])).toEqual(new Set(['began']));
 });

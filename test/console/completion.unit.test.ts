@@ -75,32 +75,30 @@ function clausesOf(tree: SearchTree): readonly SearchClause[] {
   return tree.kind === 'not' ? clausesOf(tree.item) : [tree];
 }
 
-describe('for every search', () => {
-  test('an inserted value is the value that the service compares with', () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom('', 'timeout ', '-', '"a b" or (x ', 'level:error and '),
-        fc.constantFrom(...NAMES),
-        fc.constantFrom('', '>=', '<'),
-        anyText,
-        fc.constantFrom('', ' timeout', ' or level:info'),
-        (before, name, operator, value, after) => {
-          const start = `${before}${name}:${operator}`;
-          const end = before.includes('(') ? `)${after}` : after;
-          const text = start + end;
-          const place = findPlace(text, start.length);
-          if (place === undefined) throw new Error('no place');
-          const values = [{ value, count: 1 }];
-          const found = suggest({ text, place, fields: FIELDS, values, isAsked: false });
-          const suggestion = found.find(({ kind }) => kind === 'value');
-          if (suggestion === undefined) throw new Error('not offered');
-          const whole = insert(text, place, suggestion).join('');
-          const tree = parseSearch(whole, 100);
-          const expected = expect.objectContaining({ operator: operator || '=', value: [value] });
-          expect(tree && clausesOf(tree)).toContainEqual(expected);
-        },
-      ),
-      runs(500),
-    );
-  });
+test('for every search an inserted value is the value that the service compares with', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom('', 'timeout ', '-', '"a b" or (x ', 'level:error and '),
+      fc.constantFrom(...NAMES),
+      fc.constantFrom('', '>=', '<'),
+      anyText,
+      fc.constantFrom('', ' timeout', ' or level:info'),
+      (before, name, operator, value, after) => {
+        const start = `${before}${name}:${operator}`;
+        const end = before.includes('(') ? `)${after}` : after;
+        const text = start + end;
+        const place = findPlace(text, start.length);
+        if (place === undefined) throw new Error('no place');
+        const values = [{ value, count: 1 }];
+        const found = suggest({ text, place, fields: FIELDS, values, isAsked: false });
+        const suggestion = found.find(({ kind }) => kind === 'value');
+        if (suggestion === undefined) throw new Error('not offered');
+        const whole = insert(text, place, suggestion).join('');
+        const tree = parseSearch(whole, 100);
+        const expected = expect.objectContaining({ operator: operator || '=', value: [value] });
+        expect(tree && clausesOf(tree)).toContainEqual(expected);
+      },
+    ),
+    runs(500),
+  );
 });

@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findPanelValues } from '../../console/src/page/dashboards/values.ts';
 import type { EndpointView } from '../../src/management/view.ts';
-
-const parameter = (fields: Partial<EndpointView['parameters'][number]>) =>
-  ({
-    ...{ name: 'project', type: 'string', required: false, description: '', default: '', control: 'text' },
-    ...{ values: [], otherwise: null, pinned: null, search: null },
-    ...fields,
-  }) as EndpointView['parameters'][number];
+import { createParameterView } from '../support/parameter-view.ts';
 
 describe('the values of a panel', () => {
   const nowMs = Date.UTC(2026, 10, 20, 12, 0, 30);
@@ -25,17 +19,19 @@ describe('the values of a panel', () => {
 
   test('are the pins of the key, then its own, then those of the page, for what its endpoint declares', () => {
     const values = { project: 'page', other: 'page' };
-    const declared = (pinned: string | null) => ({ parameters: [parameter({ pinned })] });
+    const declared = (pinned: string | null) => ({
+      parameters: [createParameterView('project', { pinned })],
+    });
     expect(find(declared(null), {}, { values }).values).toEqual({ project: 'page' });
     expect(find(declared(null), { project: 'own' }, { values }).values).toEqual({ project: 'own' });
     expect(find(declared('pin'), { project: 'own' }, { values }).values).toEqual({ project: 'pin' });
-    const list = { parameters: [parameter({ name: 'ids', type: 'list' })] };
+    const list = { parameters: [createParameterView('ids', { type: 'list' })] };
     expect(find(list, { ids: ['a', 'b'] }).values).toEqual({ ids: 'a,b' });
-    expect(find({ parameters: [parameter({ name: 'constructor' })] }).values).toEqual({});
+    expect(find({ parameters: [createParameterView('constructor')] }).values).toEqual({});
   });
 
   test('have the bounds of the range, rounded so that requests share an answer', () => {
-    const time = (name: string) => parameter({ name, type: 'timestamp' });
+    const time = (name: string) => createParameterView(name, { type: 'timestamp' });
     const endpoint = {
       parameters: [time('iso_timestamp_start'), time('iso_timestamp_end'), time('created')],
     };

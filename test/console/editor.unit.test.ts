@@ -1,6 +1,6 @@
 import { applyPatch } from 'diff';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { withColumns, withName } from '../../console/src/page/workbench/definition.ts';
 import { suggest, type Vocabulary } from '../../console/src/ui/editor/completion.ts';
 import { diffTexts } from '../../console/src/ui/text-diff.tsx';
@@ -28,16 +28,14 @@ function at(text: string, words = WORDS) {
   return { word: text.slice(from, position), labels: options.map(({ label }) => label), options };
 }
 
-describe('completion of SQL', () => {
-  test('offers the columns of a table after its name or alias and a dot', () => {
-    expect(at('SELECT edge_logs.st| FROM edge_logs')).toMatchObject({
-      word: 'st',
-      labels: ['id', 'status_code'],
-    });
-    expect(at('SELECT e.| FROM edge_logs AS e').labels).toEqual(['id', 'status_code']);
-    expect(at('SELECT a.| FROM edge_logs e JOIN auth_logs a ON 1').labels).toEqual(['id', 'grant']);
-    expect(at('SELECT x.| FROM edge_logs').labels).toEqual([]);
+test('completion of SQL offers the columns of a table after its name or alias and a dot', () => {
+  expect(at('SELECT edge_logs.st| FROM edge_logs')).toMatchObject({
+    word: 'st',
+    labels: ['id', 'status_code'],
   });
+  expect(at('SELECT e.| FROM edge_logs AS e').labels).toEqual(['id', 'status_code']);
+  expect(at('SELECT a.| FROM edge_logs e JOIN auth_logs a ON 1').labels).toEqual(['id', 'grant']);
+  expect(at('SELECT x.| FROM edge_logs').labels).toEqual([]);
 });
 
 test('what is shown of two texts leads from the one to the other', () => {

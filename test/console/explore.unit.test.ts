@@ -116,32 +116,30 @@ const NOW_MS = Date.parse('2026-11-20T12:34:56.789Z');
 const HOUR_MS = 3_600_000;
 const LAST = { q: '', source: [], project: '', from: undefined, until: undefined };
 
-describe('a range', () => {
-  test('is covered by slices and counts without gaps, newest first, each time bucket once', () => {
-    const instants = fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2030, 0) });
-    const lengths = fc.oneof(fc.integer({ min: 1, max: 90_000_000 }), fc.integer({ min: 1, max: 4e11 }));
-    const offsets = fc.constantFrom(0, HOUR_MS, -5.5 * HOUR_MS);
-    fc.assert(
-      fc.property(instants, lengths, offsets, (fromMs, lengthMs, offsetMs) => {
-        const [from, until] = [fromMs, fromMs + lengthMs].map((ms) => new Date(ms).toISOString());
-        const search = resolveSearch({ ...LAST, range: undefined, from, until }, NOW_MS, offsetMs);
-        const slices = planSlices(search);
-        expect(slices.length).toBeLessThanOrEqual(12);
-        const counts = slices.flatMap((slice) => planCounts(slice, search));
-        for (const parts of [slices, counts]) {
-          expect(parts[0]?.untilMs).toBe(search.untilMs);
-          expect(parts.at(-1)?.fromMs).toBe(search.fromMs);
-          parts.slice(1).forEach((part, i) => {
-            expect(part.untilMs).toBe(parts[i]?.fromMs);
-            expect((part.untilMs + offsetMs) % search.widthMs).toBe(0);
-          });
-        }
-        for (const { fromMs: start, untilMs: end, buckets } of counts)
-          expect(buckets === 1 || (end - start) / buckets === search.widthMs).toBe(true);
-        expect(counts.reduce((sum, { buckets }) => sum + buckets, 0)).toBeLessThanOrEqual(80);
-      }),
-    );
-  });
+test('a range is covered by slices and counts without gaps, newest first, each time bucket once', () => {
+  const instants = fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2030, 0) });
+  const lengths = fc.oneof(fc.integer({ min: 1, max: 90_000_000 }), fc.integer({ min: 1, max: 4e11 }));
+  const offsets = fc.constantFrom(0, HOUR_MS, -5.5 * HOUR_MS);
+  fc.assert(
+    fc.property(instants, lengths, offsets, (fromMs, lengthMs, offsetMs) => {
+      const [from, until] = [fromMs, fromMs + lengthMs].map((ms) => new Date(ms).toISOString());
+      const search = resolveSearch({ ...LAST, range: undefined, from, until }, NOW_MS, offsetMs);
+      const slices = planSlices(search);
+      expect(slices.length).toBeLessThanOrEqual(12);
+      const counts = slices.flatMap((slice) => planCounts(slice, search));
+      for (const parts of [slices, counts]) {
+        expect(parts[0]?.untilMs).toBe(search.untilMs);
+        expect(parts.at(-1)?.fromMs).toBe(search.fromMs);
+        parts.slice(1).forEach((part, i) => {
+          expect(part.untilMs).toBe(parts[i]?.fromMs);
+          expect((part.untilMs + offsetMs) % search.widthMs).toBe(0);
+        });
+      }
+      for (const { fromMs: start, untilMs: end, buckets } of counts)
+        expect(buckets === 1 || (end - start) / buckets === search.widthMs).toBe(true);
+      expect(counts.reduce((sum, { buckets }) => sum + buckets, 0)).toBeLessThanOrEqual(80);
+    }),
+  );
 });
 
 test('a request has what is set, and the cursor of the page before', () => {

@@ -9,8 +9,8 @@ import {
   toLine,
   valueAt,
 } from '../../console/src/page/explore/lines/line.ts';
-import type { EndpointView } from '../../src/management/view.ts';
 import { parseSearch } from '../../src/search/parse.ts';
+import { createParameterView } from '../support/parameter-view.ts';
 
 const METADATA = {
   request: { path: '/rest', headers: { 'x.id': 'a"b', 'user agent': 'c d' } },
@@ -31,24 +31,22 @@ const LINE = toLine({
   metadata: METADATA,
 });
 
-describe('a record', () => {
-  test('has each value with the field that a search finds it by', () => {
-    const found = attributesOf(METADATA);
-    expect(found.map(({ field, value }) => [field, formatValue(value)])).toEqual([
-      ['request.path', '/rest'],
-      ['request.headers."x.id"', 'a"b'],
-      ['request.headers."user agent"', 'c d'],
-      ['metadata.level', 'high'],
-      ['metadata.metadata.level', '1'],
-      ['ids', '[1,2]'],
-      ['none', 'null'],
-      ['big', '9007199254740993'],
-      ['empty', '{}'],
-    ]);
-    for (const { field, value } of found) expect(valueAt(LINE, field)).toEqual(value);
-    expect(valueAt(LINE, 'project')).toBe('aurora');
-    expect(valueAt(LINE, 'request.no.such')).toBeUndefined();
-  });
+test('a record has each value with the field that a search finds it by', () => {
+  const found = attributesOf(METADATA);
+  expect(found.map(({ field, value }) => [field, formatValue(value)])).toEqual([
+    ['request.path', '/rest'],
+    ['request.headers."x.id"', 'a"b'],
+    ['request.headers."user agent"', 'c d'],
+    ['metadata.level', 'high'],
+    ['metadata.metadata.level', '1'],
+    ['ids', '[1,2]'],
+    ['none', 'null'],
+    ['big', '9007199254740993'],
+    ['empty', '{}'],
+  ]);
+  for (const { field, value } of found) expect(valueAt(LINE, field)).toEqual(value);
+  expect(valueAt(LINE, 'project')).toBe('aurora');
+  expect(valueAt(LINE, 'request.no.such')).toBeUndefined();
 });
 
 describe('a filter', () => {
@@ -80,21 +78,6 @@ describe('a filter', () => {
   });
 });
 
-type Parameter = EndpointView['parameters'][number];
-const parameter = (name: string, fields: Partial<Parameter> = {}): Parameter => ({
-  name,
-  type: 'string',
-  required: false,
-  description: '',
-  default: '',
-  control: 'text',
-  values: [],
-  otherwise: null,
-  pinned: null,
-  search: null,
-  ...fields,
-});
-
 describe('the lines behind a range of a chart', () => {
   const span = { from: 1_763_622_000, until: 1_763_625_600 };
   const parametersOf = (path: string | undefined) =>
@@ -104,11 +87,11 @@ describe('the lines behind a range of a chart', () => {
     const endpoint = {
       sources: ['a.logs', 'b.logs'],
       parameters: [
-        parameter('project'),
-        parameter('function_id', { search: 'function_id' }),
-        parameter('region', { search: 'edge.region', type: 'list' }),
-        parameter('interval', { default: '1day' }),
-        parameter('level', { search: 'level', default: 'error' }),
+        createParameterView('project'),
+        createParameterView('function_id', { search: 'function_id' }),
+        createParameterView('region', { search: 'edge.region', type: 'list' }),
+        createParameterView('interval', { default: '1day' }),
+        createParameterView('level', { search: 'level', default: 'error' }),
       ],
     };
     const values = { project: 'aurora', function_id: 'a "b"', region: 'eu, us', interval: '1hr' };

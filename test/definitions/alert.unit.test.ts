@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { RECEIVER_KINDS } from '../../src/alerts/receivers/kinds.ts';
 import { verifyAlerts } from '../../src/alerts/verify.ts';
 import { ALERT_FILE } from '../../src/definitions/alert.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { formatFault } from '../../src/errors.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 const alertsDir = join(folder.path, 'alerts');
 const folders = { endpointsDir: 'template/endpoints', sourcesDir: 'template/sources', alertsDir };
 const SHIPPED = await readFile('template/alerts/failing.paths.yaml', 'utf8');
@@ -29,21 +28,19 @@ async function faultsOf(texts: Readonly<Record<string, string>>): Promise<string
   return found.map((fault) => formatFault(fault).replaceAll(`${alertsDir}/`, ''));
 }
 
-describe('a fault of an alert is reported with its line:', () => {
-  test.each([
-    ['endpoint: failing.paths', 'endpoint: failing.path', 5, 'no endpoint is called "failing.path"; there a'],
-    ['parameters: { project: aurora }\n', '', 2, '"project" is required'],
-    ['column: failures', 'column: path', 9, 'is of type string, which cannot be compared with a number'],
-    ['{{ path }}', '{{ route }}', 13, 'has "{{ route }}"; in braces only a name is allowed: {{ path }}'],
-    ['{{ path }}', '{% if path %}', 13, 'has "{% if path %} failed '],
-    ['{{ failures }}', '{{ failures | round }}', 13, 'has "{{ failures | round }}"; in braces only a name'],
-    ['to: [ops]', 'to: []', 14, '"to" must be a list of 1 to 20 different receivers'],
-  ])('%j as %j', async (right, wrong, line, message) => {
-    expect(SHIPPED).toContain(right);
-    const found = (await faultsOf({ 'a.yaml': SHIPPED.replace(right, wrong) })).join('\n');
-    expect(found).toContain(message);
-    if (line > 2) expect(found).toContain(`a.yaml:${line}:`);
-  });
+test.each([
+  ['endpoint: failing.paths', 'endpoint: failing.path', 5, 'no endpoint is called "failing.path"; there a'],
+  ['parameters: { project: aurora }\n', '', 2, '"project" is required'],
+  ['column: failures', 'column: path', 9, 'is of type string, which cannot be compared with a number'],
+  ['{{ path }}', '{{ route }}', 13, 'has "{{ route }}"; in braces only a name is allowed: {{ path }}'],
+  ['{{ path }}', '{% if path %}', 13, 'has "{% if path %} failed '],
+  ['{{ failures }}', '{{ failures | round }}', 13, 'has "{{ failures | round }}"; in braces only a name'],
+  ['to: [ops]', 'to: []', 14, '"to" must be a list of 1 to 20 different receivers'],
+])('a fault of an alert is reported with its line: %j as %j', async (right, wrong, line, message) => {
+  expect(SHIPPED).toContain(right);
+  const found = (await faultsOf({ 'a.yaml': SHIPPED.replace(right, wrong) })).join('\n');
+  expect(found).toContain(message);
+  if (line > 2) expect(found).toContain(`a.yaml:${line}:`);
 });
 
 test('docs/alerts.md has every field of alerts and of receivers', () => {

@@ -1,13 +1,12 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { formatFault } from '../../src/errors.ts';
 import { findMissing, verifyDashboards } from '../../src/verify/dashboards.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 const dashboardsDir = join(folder.path, 'dashboards');
 const folders = { endpointsDir: 'template/endpoints', sourcesDir: 'template/sources', dashboardsDir };
 
@@ -48,22 +47,20 @@ async function read(...texts: string[]) {
   return { dashboards, faults: format(own), missing: format(findMissing(dashboards, endpoints)) };
 }
 
-describe('a dashboard', () => {
-  test('has rows of panels, each with what it says about its endpoint', async () => {
-    const { dashboards, faults, missing } = await read(GOOD);
-    expect([faults, missing]).toEqual([[], []]);
-    const [{ rows, ...dashboard } = { rows: [] }] = dashboards;
-    expect(dashboard).toMatchObject({ name: 'checkout', title: 'Checkout', rangeSeconds: 7 * 86_400 });
-    expect(dashboard).toMatchObject({ parameters: { project: 'aurora' } });
-    expect(rows.map(({ heightPx, panels }) => `${heightPx} ${panels.length}`)).toEqual(['120 2', '220 1']);
-    const all = rows.flatMap(({ panels }) => panels);
-    expect(all).toMatchObject([
-      { endpoint: 'recent.events', show: 'number', title: 'Requests', columns: ['events'], unit: 'req' },
-      { show: 'text', text: 'Call ops.' },
-      { endpoint: 'failing.paths', parameters: { project: 'borealis' }, columns: [] },
-    ]);
-    expect([all[1]?.endpoint, all[2]?.show]).toEqual([undefined, undefined]);
-  });
+test('a dashboard has rows of panels, each with what it says about its endpoint', async () => {
+  const { dashboards, faults, missing } = await read(GOOD);
+  expect([faults, missing]).toEqual([[], []]);
+  const [{ rows, ...dashboard } = { rows: [] }] = dashboards;
+  expect(dashboard).toMatchObject({ name: 'checkout', title: 'Checkout', rangeSeconds: 7 * 86_400 });
+  expect(dashboard).toMatchObject({ parameters: { project: 'aurora' } });
+  expect(rows.map(({ heightPx, panels }) => `${heightPx} ${panels.length}`)).toEqual(['120 2', '220 1']);
+  const all = rows.flatMap(({ panels }) => panels);
+  expect(all).toMatchObject([
+    { endpoint: 'recent.events', show: 'number', title: 'Requests', columns: ['events'], unit: 'req' },
+    { show: 'text', text: 'Call ops.' },
+    { endpoint: 'failing.paths', parameters: { project: 'borealis' }, columns: [] },
+  ]);
+  expect([all[1]?.endpoint, all[2]?.show]).toEqual([undefined, undefined]);
 });
 
 /** [what is written, what is written instead, line, part of the message] */

@@ -2,15 +2,12 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeFolders, findFolders, findSearchesDir, keepFolders } from '../../src/definitions/folders.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
 const root = process.cwd();
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 beforeAll(() => process.chdir(folder.path));
-afterAll(async () => {
-  process.chdir(root);
-  await folder.remove();
-});
+afterAll(() => process.chdir(root));
 
 afterEach(async () => {
   for (const name of ['endpoints', 'sources', 'dashboards', 'searches', 'data'])

@@ -1,12 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { formatFault } from '../../src/errors.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 const folders = { endpointsDir: join(folder.path, 'endpoints'), sourcesDir: join(folder.path, 'sources') };
 
 const YAML = 'endpoints/test.one/endpoint.yaml';

@@ -1,12 +1,11 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { formatFault, rejectFaults } from '../../src/errors.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 const folders = { endpointsDir: join(folder.path, 'endpoints'), sourcesDir: join(folder.path, 'sources') };
 
 const ENDPOINT = `id: 3dea32a0-fb99-4b83-9c42-c900fca9aeb6
@@ -159,23 +158,21 @@ describe('an endpoint.yaml', () => {
 
 const QUOTED = 'is in quotes, so it is plain text; write the parameter without quotes';
 
-describe('a query.sql', () => {
-  test.each([
-    [undefined, ['1: is missing']],
-    [' \n\t', ['1: is empty: it holds one SELECT']],
-    [
-      `${SQL}  AND @other = @pinned_other\n-- @fourth`,
-      ['other', 'pinned_other'].map((name) => `6: @${name} is not declared under "parameters" of ${YAML}`),
-    ],
-    [SQL.replace('@project', "'@project'"), [`4: @project ${QUOTED}`]],
-    [SQL.replace('@project', 'concat(\'%@project\') OR "@project"'), [`4: @project ${QUOTED}`]],
-  ])('that is %j is refused', async (sql, messages) => {
-    if (sql === undefined) await rm(join(folder.path, 'endpoints/test.one/query.sql'));
-    else await write('endpoints/test.one/query.sql', sql);
-    // Without a text there is nothing that an engine could judge.
-    if (!sql?.trim()) expect((await readDefinitions(folders)).definitions.endpoints).toEqual([]);
-    expect(await faults()).toEqual(messages.map((message) => `endpoints/test.one/query.sql:${message}`));
-  });
+test.each([
+  [undefined, ['1: is missing']],
+  [' \n\t', ['1: is empty: it holds one SELECT']],
+  [
+    `${SQL}  AND @other = @pinned_other\n-- @fourth`,
+    ['other', 'pinned_other'].map((name) => `6: @${name} is not declared under "parameters" of ${YAML}`),
+  ],
+  [SQL.replace('@project', "'@project'"), [`4: @project ${QUOTED}`]],
+  [SQL.replace('@project', 'concat(\'%@project\') OR "@project"'), [`4: @project ${QUOTED}`]],
+])('a query.sql that is %j is refused', async (sql, messages) => {
+  if (sql === undefined) await rm(join(folder.path, 'endpoints/test.one/query.sql'));
+  else await write('endpoints/test.one/query.sql', sql);
+  // Without a text there is nothing that an engine could judge.
+  if (!sql?.trim()) expect((await readDefinitions(folders)).definitions.endpoints).toEqual([]);
+  expect(await faults()).toEqual(messages.map((message) => `endpoints/test.one/query.sql:${message}`));
 });
 
 const asBoolean = (fields: string) => `type: boolean, ${fields}`;

@@ -4,9 +4,9 @@ import { Session } from 'chdb';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openCore } from '../../src/service/open-core.ts';
 import { SANDBOX_USER, withoutServerOnly } from '../support/sandbox-user.ts';
-import { storeEvents, temporaryFolder, testConfig } from '../support/service.ts';
+import { ownFolder, storeEvents, testConfig } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const file = (name: string) => join(folder.path, name);
 
 /** On the same store, the engine's one user with all that users.xml gives the user for callers' SELECTs. */
@@ -31,10 +31,7 @@ const events = ['p', 'p', 'q', ''].map((project) => ({ project, event_message: '
 await storeEvents(core, 'cloudflare.logs.prod', events, Date.now());
 await core.close();
 const session = await openAsSandbox();
-afterAll(async () => {
-  session.close();
-  await folder.remove();
-});
+afterAll(() => session.close());
 
 const ask = (query: string) => session.query(query, 'TSVRaw').trim();
 

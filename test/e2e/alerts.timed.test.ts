@@ -1,13 +1,12 @@
 import type { Page } from 'playwright-core';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startAlertingService } from '../support/alerting.ts';
 import { PRIVATE_KEY } from '../support/service.ts';
 import { faultsOf, open, startBrowser } from './browser.ts';
 
 const NAME = 'failing.paths';
-const { ops, url, call, close } = await startAlertingService();
+const { ops, url, call } = await startAlertingService();
 startBrowser(url);
-afterAll(close);
 
 const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click();
 const regionOf = (page: Page, name: string) => page.getByRole('region', { name, exact: true });

@@ -35,24 +35,22 @@ async function choose(page: Page, field: string, item: string): Promise<void> {
 const create = (project: string, count: number, text: string) =>
   Array.from({ length: count }, (_, i) => ({ project, event_message: `${text} ${i}`, metadata: { i } }));
 
-describe('the search', () => {
-  test('is narrowed from a record: copied, shown as a column, filtered for and excluded', async () => {
-    const page = await explore('source=cloudflare.logs.prod&range=7d');
-    await headsOf(page).first().click();
-    await choose(page, 'request.method', 'Copy');
-    const method = await page.evaluate(() => navigator.clipboard.readText());
-    await choose(page, 'request.method', 'Add as column');
-    await page.getByRole('button', { name: 'Remove the column request.method' }).waitFor();
-    await choose(page, 'request.method', 'Filter for');
-    await expect.poll(() => addressOf(page).get('q')).toBe(`request.method:${method}`);
-    await untilCounted(page);
-    await expect
-      .poll(async () => new Set(await linesOf(page).locator('.line-head .line-cell').allInnerTexts()))
-      .toEqual(new Set([method]));
-    if ((await recordOf(page).count()) === 0) await headsOf(page).first().click();
-    await choose(page, 'project', 'Exclude');
-    await expect.poll(() => addressOf(page).get('q')).toMatch(/^request\.method:\w+ -project:\w+$/);
-  });
+test('the search is narrowed from a record: copied, shown as a column, filtered for and excluded', async () => {
+  const page = await explore('source=cloudflare.logs.prod&range=7d');
+  await headsOf(page).first().click();
+  await choose(page, 'request.method', 'Copy');
+  const method = await page.evaluate(() => navigator.clipboard.readText());
+  await choose(page, 'request.method', 'Add as column');
+  await page.getByRole('button', { name: 'Remove the column request.method' }).waitFor();
+  await choose(page, 'request.method', 'Filter for');
+  await expect.poll(() => addressOf(page).get('q')).toBe(`request.method:${method}`);
+  await untilCounted(page);
+  await expect
+    .poll(async () => new Set(await linesOf(page).locator('.line-head .line-cell').allInnerTexts()))
+    .toEqual(new Set([method]));
+  if ((await recordOf(page).count()) === 0) await headsOf(page).first().click();
+  await choose(page, 'project', 'Exclude');
+  await expect.poll(() => addressOf(page).get('q')).toMatch(/^request\.method:\w+ -project:\w+$/);
 });
 
 describe('lines', () => {

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { INCIDENT } from '../../src/sample/source.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 import { open, startBrowser } from './browser.ts';
 import { KEY, startWithSample } from './service.ts';
 
@@ -18,7 +18,7 @@ const ROWS = [
   panels('usage.api-counts', 'interval: hourly'),
   panels('usage.api-counts', 'interval: daily'),
 ];
-const dashboards = await temporaryFolder();
+const dashboards = await ownFolder();
 await writeFile(
   join(dashboards.path, 'twelve.yaml'),
   `id: 0f0c0f6c-58b5-4d55-8e0c-5e2f4a9f3b99\nname: twelve\ntitle: Twelve\nrows: [${ROWS.map((row) => `{ panels: [${row.join(', ')}] }`).join(', ')}]\n`,
@@ -26,49 +26,40 @@ await writeFile(
 const env = { TAILRACE_DASHBOARDS_DIR: dashboards.path };
 const { url, close } = await startWithSample({ rows: 60_000, days: 1 }, env);
 startBrowser(url);
-afterAll(async () => {
-  await close();
-  await dashboards.remove();
-});
+afterAll(close);
 
-describe('the first load takes at most', () => {
-  test.each([
-    [210, '/', '.source-line'],
-    [310, '/explore', '.line-head'],
-    [500, '/workbench?endpoint=usage.api-counts', '.cm-content'],
-  ])('%i KB: %s', async (kilobytesMax, path, shown) => {
-    const page = await open('/health', { key: KEY, apart: true });
-    const debugging = await page.context().newCDPSession(page);
-    await debugging.send('Network.enable');
-    const paths = new Map<string, string>();
-    const bytes = new Map<string, number>();
-    debugging.on('Network.requestWillBeSent', ({ requestId, request }) =>
-      paths.set(requestId, new URL(request.url).pathname),
-    );
-    debugging.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-      const name = paths.get(requestId) ?? '';
-      if (!name.startsWith('/api/')) bytes.set(name, encodedDataLength);
-    });
-    await page.goto(url + path);
-    await page.locator(shown).first().waitFor();
-    await page.waitForLoadState('networkidle');
-    const listed = [...bytes].toSorted((a, b) => b[1] - a[1]).map(([name, size]) => `${size} ${name}`);
-    const sum = [...bytes.values()].reduce((all, size) => all + size, 0);
-    expect(sum, listed.join('\n')).toBeGreaterThan(50_000);
-    expect(sum, listed.join('\n')).toBeLessThanOrEqual(kilobytesMax * 1_000);
+test.each([
+  [210, '/', '.source-line'],
+  [310, '/explore', '.line-head'],
+  [500, '/workbench?endpoint=usage.api-counts', '.cm-content'],
+])('the first load takes at most %i KB: %s', async (kilobytesMax, path, shown) => {
+  const page = await open('/health', { key: KEY, apart: true });
+  const debugging = await page.context().newCDPSession(page);
+  await debugging.send('Network.enable');
+  const paths = new Map<string, string>();
+  const bytes = new Map<string, number>();
+  debugging.on('Network.requestWillBeSent', ({ requestId, request }) =>
+    paths.set(requestId, new URL(request.url).pathname),
+  );
+  debugging.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    const name = paths.get(requestId) ?? '';
+    if (!name.startsWith('/api/')) bytes.set(name, encodedDataLength);
   });
+  await page.goto(url + path);
+  await page.locator(shown).first().waitFor();
+  await page.waitForLoadState('networkidle');
+  const listed = [...bytes].toSorted((a, b) => b[1] - a[1]).map(([name, size]) => `${size} ${name}`);
+  const sum = [...bytes.values()].reduce((all, size) => all + size, 0);
+  expect(sum, listed.join('\n')).toBeGreaterThan(50_000);
+  expect(sum, listed.join('\n')).toBeLessThanOrEqual(kilobytesMax * 1_000);
 });
 
-describe('from the first page to the cause of the incident', () => {
-  test.each([
-    [
-      'a function, from the gateway',
-      'cloudflare.logs.prod',
-      'request.path',
-      `/functions/v1/${INCIDENT.name}`,
-    ],
-    ['a version, from the functions', 'deno-relay-logs', 'version', '8'],
-  ])('it is two clicks and no key: %s', async (_, source, field, value) => {
+test.each([
+  ['a function, from the gateway', 'cloudflare.logs.prod', 'request.path', `/functions/v1/${INCIDENT.name}`],
+  ['a version, from the functions', 'deno-relay-logs', 'version', '8'],
+])(
+  'from the first page to the cause of the incident it is two clicks and no key: %s',
+  async (_, source, field, value) => {
     const page = await open('/', { key: KEY });
     const did = { click: 0, keydown: 0 };
     await page.exposeFunction('count', (event: keyof typeof did) => did[event]++);
@@ -87,8 +78,8 @@ describe('from the first page to the cause of the incident', () => {
     const found = (await first.allInnerTexts()).slice(0, 3).map((text) => text.split('\n').slice(0, 2));
     expect(found).toContainEqual([field, value]);
     expect(did).toEqual({ click: 2, keydown: 0 });
-  });
-});
+  },
+);
 
 test('a dashboard draws each of twelve panels once, as its answer comes', async () => {
   const path = '/dashboards/twelve';

@@ -1,10 +1,9 @@
-import { afterAll, expect, test } from 'vitest';
-import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { expect, test } from 'vitest';
+import { ownService, PRIVATE_KEY, storeEvents } from '../support/service.ts';
 import { open, run, signIn, startBrowser } from './browser.ts';
 
-const { core, url, close } = await startTestService();
+const { core, url } = await ownService();
 startBrowser(url);
-afterAll(close);
 
 const project = 'shop';
 const ENDPOINT = '/api/endpoints/query/logs.all';

@@ -1,11 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createEndpointTests } from '../../src/cli/commands/test.ts';
 import { storeCanaries, writeDefinitions } from '../sandbox/support.ts';
 import { writeEveryType } from '../support/every-type.ts';
-import { PRIVATE_KEY as key, startTestService } from '../support/service.ts';
+import { PRIVATE_KEY as key, ownService } from '../support/service.ts';
 import { faultsOf, open, run, signIn, startBrowser } from './browser.ts';
 
 const COUNT = 'SELECT count() AS n FROM app_logs WHERE project = @project';
@@ -20,16 +20,12 @@ cases:
 await writeEveryType(definitions.path);
 const alerts = join(definitions.path, 'alerts');
 await mkdir(alerts);
-const { service, core, config, url, call, close } = await startTestService({
+const { service, core, config, url, call } = await ownService({
   env: { ...definitions.env, TAILRACE_EDIT_ENDPOINTS: '1', TAILRACE_ALERTS_DIR: alerts },
   runTests: (name, signal) => createEndpointTests(config)(name, signal),
 });
 await storeCanaries(core);
 startBrowser(url);
-afterAll(async () => {
-  await close();
-  await definitions.remove();
-});
 
 function definition(name: string, id: string): string {
   return `id: ${id}
@@ -211,20 +207,18 @@ test('a new alert on an endpoint is its file, which is saved; what others have s
   await page.getByText('Not saved.').waitFor({ state: 'detached' });
 });
 
-describe('the form of an endpoint', () => {
-  test('has an input for each type, and sends what is in it', async () => {
-    const page = await open('/endpoints/every.type', { key, expected: [400] });
-    const fieldOf = (name: string) => page.getByLabel(name, { exact: true });
-    const values = { i: '-9007199254740993', n: '0.25', b: 'false', d: '2026-11-20', l: '3,4' };
-    for (const [name, value] of Object.entries(values))
-      await (name === 'b' ? fieldOf(name).selectOption(value) : fieldOf(name).fill(value));
-    await run(page);
-    expect(Object.fromEntries(new URL(page.url()).searchParams)).toMatchObject(values);
-    await page.getByText('[3,4]').first().waitFor();
-    await fieldOf('l').fill('3,x');
-    await run(page);
-    await page.getByText('has "x", which must be a whole number, such as 1').first().waitFor();
-  });
+test('the form of an endpoint has an input for each type, and sends what is in it', async () => {
+  const page = await open('/endpoints/every.type', { key, expected: [400] });
+  const fieldOf = (name: string) => page.getByLabel(name, { exact: true });
+  const values = { i: '-9007199254740993', n: '0.25', b: 'false', d: '2026-11-20', l: '3,4' };
+  for (const [name, value] of Object.entries(values))
+    await (name === 'b' ? fieldOf(name).selectOption(value) : fieldOf(name).fill(value));
+  await run(page);
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toMatchObject(values);
+  await page.getByText('[3,4]').first().waitFor();
+  await fieldOf('l').fill('3,x');
+  await run(page);
+  await page.getByText('has "x", which must be a whole number, such as 1').first().waitFor();
 });
 
 test('a search is saved for the team once under a name, listed and opened', async () => {

@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { trusted } from '../../src/sql/sql.ts';
-import { startTestService } from '../support/service.ts';
+import { ownService } from '../support/service.ts';
 
 const MIB = 1024 * 1024;
 const now = Date.parse('2026-11-20T07:00:00.000Z');
 
-const service = await startTestService({ bounds: { queryMemoryBytesMax: 32 * MIB }, now });
-afterAll(service.close);
+const service = await ownService({ bounds: { queryMemoryBytesMax: 32 * MIB }, now });
 
 test('the memory of a query does not grow with the times in a bucket', async () => {
   await service.core.engine.command(

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { WireEvent } from '../../trial/oracle/event.ts';
 import { invocationStats } from '../../trial/oracle/invocation-stats.ts';
 import { runs, SEED } from '../support/property.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { ownService, storeEvents } from '../support/service.ts';
 import { clock, instantAround } from './generate/instant.ts';
 import { MINE, projectValue, rename, renameProjects } from './generate/project.ts';
 import { expectStats } from './invocation-rows.ts';
@@ -14,8 +14,7 @@ const NAME = 'functions.invocation-stats';
 const INTERVALS = ['5min', '15min', '1hr', '1day', '7day'];
 const JUNK_INTERVALS = [undefined, '', '1DAY', ' 1day', '5 min', 'hourly', "1hr' OR 1", '30day', 'null'];
 
-const service = await startTestService();
-afterAll(service.close);
+const service = await ownService();
 let cases = 0;
 
 const wrongTime = fc.constantFrom('12', '', null, true, [3], { ms: 3 });

@@ -1,15 +1,14 @@
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { countNames, json, parseByHex } from '../support/json-text.ts';
 import { runs } from '../support/property.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { ownService, storeEvents } from '../support/service.ts';
 import { ask, parseRows } from './support.ts';
 
 const SOURCE = 'cloudflare.logs.prod';
 const now = Date.parse('2028-02-29T23:59:59.999Z');
 
-const service = await startTestService({ now });
-afterAll(service.close);
+const service = await ownService({ now });
 let cases = 0;
 
 /** The whole answer to events whose metadata is the given texts, the first being the newest. */

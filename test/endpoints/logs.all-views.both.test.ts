@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { formatInstant } from '../../src/lib/instant.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { createQuestion } from '../../src/query/question.ts';
@@ -7,7 +7,7 @@ import { createRunner } from '../../src/query/run.ts';
 import { PROJECT_PLACE, type WireEvent } from '../../trial/oracle/event.ts';
 import { matchingLogs, ROWS_MAX } from '../../trial/oracle/logs.ts';
 import { SEED } from '../support/property.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { ownService, storeEvents } from '../support/service.ts';
 import { DAYS_90, instantAround } from './generate/instant.ts';
 import { MINE, projectValue } from './generate/project.ts';
 import { parseRows } from './support.ts';
@@ -26,8 +26,7 @@ const VIEWS = [
 ] as const;
 
 const now = Date.parse('2024-02-29T12:34:56.789Z');
-const service = await startTestService({ now });
-afterAll(service.close);
+const service = await ownService({ now });
 
 const endpoint = service.core.registry.getEndpoint('logs.all');
 const run = createRunner(service.core.engine, () => service.clock.now);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { formatInstant } from '../../src/lib/instant.ts';
 import { MICROS_PER_DAY, type WireEvent } from '../../trial/oracle/event.ts';
 import { type LogsQuestion, matchingLogs, ROWS_MAX } from '../../trial/oracle/logs.ts';
 import { runs } from '../support/property.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { ownService, storeEvents } from '../support/service.ts';
 import { clock } from './generate/instant.ts';
 import { type Bound, bound, logs } from './generate/log.ts';
 import { MINE, rename, renameProjects } from './generate/project.ts';
@@ -15,8 +15,7 @@ const NAME = 'logs.all';
 const TIERS = ['FREE', 'PRO', 'PAYG', 'ENTERPRISE'];
 const JUNK_TIERS = [undefined, '', 'free', 'pro', ' PRO', 'PRO ', 'TEAM', "PAYG' OR '1'='1", 'null', '90'];
 
-const service = await startTestService();
-afterAll(service.close);
+const service = await ownService();
 let cases = 0;
 
 function situation(size: fc.ArrayConstraints) {

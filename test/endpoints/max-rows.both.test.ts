@@ -1,18 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { copyEndpoints } from '../support/endpoints.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { ownService, storeEvents } from '../support/service.ts';
 import { ask } from './support.ts';
 
 const NAMES = ['functions.invocation-stats', 'logs.all', 'usage.api-counts'];
 const now = Date.parse('2024-12-31T23:59:59.999Z');
 const endpoints = await copyEndpoints();
-const service = await startTestService({ now, env: { TAILRACE_ENDPOINTS_DIR: endpoints.path } });
-afterAll(async () => {
-  await service.close();
-  await endpoints.remove();
-});
+const service = await ownService({ now, env: { TAILRACE_ENDPOINTS_DIR: endpoints } });
 
 const events = Array.from({ length: 10 }, (_, i) => {
   const metadata = { project_ref: 'acme', execution_time_ms: i, request: { path: `/rest/${i}` } };
@@ -32,7 +28,7 @@ test('max_rows of an endpoint file cuts its answer to the first rows in the orde
   const whole = await readRows();
   for (const rows of whole) expect(rows.length).toBeGreaterThan(3);
   for (const name of NAMES) {
-    const file = join(endpoints.path, name, 'endpoint.yaml');
+    const file = join(endpoints, name, 'endpoint.yaml');
     const yaml = await readFile(file, 'utf8');
     await writeFile(file, yaml.replace('max_rows: 1000', 'max_rows: 3').replace('size: 100', 'size: 3'));
   }

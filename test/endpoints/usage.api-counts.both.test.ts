@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { parsePinnedParameters } from '../../src/query/pins.ts';
 import { createQuestion } from '../../src/query/question.ts';
@@ -7,7 +7,7 @@ import { createRunner } from '../../src/query/run.ts';
 import { apiCounts } from '../../trial/oracle/api-counts.ts';
 import type { WireEvent } from '../../trial/oracle/event.ts';
 import { runs } from '../support/property.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { ownService, storeEvents } from '../support/service.ts';
 import { clock, instantAround } from './generate/instant.ts';
 import { pattern } from './generate/pattern.ts';
 import { projectValue } from './generate/project.ts';
@@ -18,8 +18,7 @@ const SOURCE = 'cloudflare.logs.prod';
 const NAME = 'usage.api-counts';
 const INTERVALS = ['hourly', 'minutely', 'daily'] as const;
 
-const service = await startTestService();
-afterAll(service.close);
+const service = await ownService();
 
 // Past the cache: patterns here match events of other cases too, and must see those that came since they were last asked.
 const endpoint = service.core.registry.getEndpoint(NAME);
@@ -48,14 +47,15 @@ interface Asked {
   readonly interval: (typeof INTERVALS)[number];
 }
 
-describe('random requests', () => {
-  test.for(INTERVALS)('are counted %s as the oracle does, for any pattern', async (interval) => {
+test.for(INTERVALS)(
+  'random requests are counted %s as the oracle does, for any pattern',
+  async (interval) => {
     const property = fc.asyncProperty(situation, pattern, (s, one) =>
       expectAsOracle(s, { pattern: one, interval }),
     );
     await fc.assert(property, runs(40));
-  });
-});
+  },
+);
 
 describe('one rule at a time', () => {
   const now = Date.parse('2026-11-20T07:00:00.000Z');

@@ -1,17 +1,16 @@
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { createRunner } from '../../src/query/run.ts';
 import { runs } from '../support/property.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { ownService, storeEvents } from '../support/service.ts';
 import { clock, instantAround } from './generate/instant.ts';
 import { parseRows } from './support.ts';
 
 const DAY = 86_400_000_000;
 
-const service = await startTestService();
-afterAll(service.close);
+const service = await ownService();
 const endpoint = service.core.registry.getEndpoint('usage.by-project');
 const run = createRunner(service.core.engine, () => service.clock.now);
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openEmbeddedEngine, type Suspect } from '../../src/engine/embedded/embedded.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineRestart } from '../../src/engine/process/engine-process.ts';
@@ -46,19 +46,17 @@ async function untilRunning(count: number): Promise<void> {
   await expect.poll(running, { interval: 5 }).toBe(count);
 }
 
-describe('when the engine process is killed', () => {
-  test('a query that runs is asked again and answered, and is reported by endpoint and key', async () => {
-    const running = ask('SELECT sum(sleepEachRow(0.05)) FROM numbers(10)', {
-      origin: 'some.endpoint request-1',
-      lane: 'key-1',
-    });
-    await untilRunning(1);
-    process.kill(getEngineProcess(), 'SIGKILL');
-    expect(await running).toBe('0');
-    expect(restarts).toEqual([{ reason: 'ended', ended: 'SIGKILL', failures: 0 }]);
-    expect(engine.gauges()).toMatchObject({ state: 'up', restarts: 1 });
-    expect(suspects).toEqual([{ origin: 'some.endpoint request-1', lane: 'key-1' }]);
+test('when the engine process is killed a query that runs is asked again and answered, and is reported by endpoint and key', async () => {
+  const running = ask('SELECT sum(sleepEachRow(0.05)) FROM numbers(10)', {
+    origin: 'some.endpoint request-1',
+    lane: 'key-1',
   });
+  await untilRunning(1);
+  process.kill(getEngineProcess(), 'SIGKILL');
+  expect(await running).toBe('0');
+  expect(restarts).toEqual([{ reason: 'ended', ended: 'SIGKILL', failures: 0 }]);
+  expect(engine.gauges()).toMatchObject({ state: 'up', restarts: 1 });
+  expect(suspects).toEqual([{ origin: 'some.endpoint request-1', lane: 'key-1' }]);
 });
 
 test('a process that stands still is replaced, and what waits for it is answered', async () => {

@@ -28,15 +28,13 @@ describe('an error of the engine', () => {
   });
 });
 
-describe('the message for callers', () => {
-  test.each([
-    [
-      "Code: 164. DB::Exception: Code: 164. DB::Exception: Cannot modify 'x' setting in readonly mode. (READONLY) (version 26.7.2.1). (READONLY)",
-      'Cannot modify ‘…’ setting in readonly mode.',
-    ],
-    ['Code: 60. DB::Exception: Table /var/lib/store/x is gone. (UNKNOWN_TABLE)', 'Table … is gone.'],
-    ['Code: 6. DB::Exception: s3cret', 'the query failed on this data or these parameters'],
-  ])('of %s', (full, short) => {
-    expect(publicMessage(full)).toBe(short);
-  });
+test.each([
+  [
+    "Code: 164. DB::Exception: Code: 164. DB::Exception: Cannot modify 'x' setting in readonly mode. (READONLY) (version 26.7.2.1). (READONLY)",
+    'Cannot modify ‘…’ setting in readonly mode.',
+  ],
+  ['Code: 60. DB::Exception: Table /var/lib/store/x is gone. (UNKNOWN_TABLE)', 'Table … is gone.'],
+  ['Code: 6. DB::Exception: s3cret', 'the query failed on this data or these parameters'],
+])('the message for callers of %s', (full, short) => {
+  expect(publicMessage(full)).toBe(short);
 });

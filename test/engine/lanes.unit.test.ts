@@ -38,30 +38,26 @@ function createPool(readers: number, limits: Partial<PoolLimits> = {}) {
   return { pool, served, ask, release };
 }
 
-describe('one session', () => {
-  test('goes from lane to lane, however many wait in one', async () => {
-    const { served, ask, release } = createPool(1);
-    await ask('flood');
-    for (let i = 0; i < 500; i++) void ask('flood');
-    void ask('b', 'b1');
-    void ask('b', 'b2');
-    void ask('c');
-    for (let i = 0; i < 7; i++) await release();
-    expect(served).toEqual(['flood', 'flood', 'b1', 'c', 'flood', 'b2', 'flood', 'flood']);
-  });
+test('one session goes from lane to lane, however many wait in one', async () => {
+  const { served, ask, release } = createPool(1);
+  await ask('flood');
+  for (let i = 0; i < 500; i++) void ask('flood');
+  void ask('b', 'b1');
+  void ask('b', 'b2');
+  void ask('c');
+  for (let i = 0; i < 7; i++) await release();
+  expect(served).toEqual(['flood', 'flood', 'b1', 'c', 'flood', 'b2', 'flood', 'flood']);
 });
 
-describe('the queue', () => {
-  test('rejects a query that waits too long, with a time to retry', async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const { pool } = createPool(1, { queueTimeoutMs: 20 });
-    await pool.acquire(never, { lane: 'a' });
-    const late = pool.acquire(never, { lane: 'a' });
-    vi.advanceTimersByTime(20);
-    await expect(late).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 });
-    expect(pool).toMatchObject({ running: 1, queued: 0 });
-  });
+test('the queue rejects a query that waits too long, with a time to retry', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { pool } = createPool(1, { queueTimeoutMs: 20 });
+  await pool.acquire(never, { lane: 'a' });
+  const late = pool.acquire(never, { lane: 'a' });
+  vi.advanceTimersByTime(20);
+  await expect(late).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 });
+  expect(pool).toMatchObject({ running: 1, queued: 0 });
 });
 
 describe('tokens of one key', () => {
@@ -90,12 +86,10 @@ describe('tokens of one key', () => {
   });
 });
 
-describe('several sessions', () => {
-  test('are never all held by one key, so that another is served at once', async () => {
-    const { pool, served, ask } = createPool(3);
-    for (let i = 0; i < 10; i++) void ask('flood');
-    await ask('b');
-    expect(served).toEqual(['flood', 'flood', 'b']);
-    expect(pool).toMatchObject({ running: 3, queued: 8 });
-  });
+test('several sessions are never all held by one key, so that another is served at once', async () => {
+  const { pool, served, ask } = createPool(3);
+  for (let i = 0; i < 10; i++) void ask('flood');
+  await ask('b');
+  expect(served).toEqual(['flood', 'flood', 'b']);
+  expect(pool).toMatchObject({ running: 3, queued: 8 });
 });

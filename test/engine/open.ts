@@ -8,6 +8,10 @@ import type { OpenEngine } from './contract.ts';
 // No query of the contract ends by these.
 const QUEUE = { queuePerLaneMax: 10, queueTimeoutMs: 120_000 };
 
+const limits = { timeoutMs: 120_000, memoryBytesMax: 256 * 1024 ** 2, resultBytesMax: 1024 ** 2 };
+/** An engine on a server of which no test hits a limit: what ends before has not ended by it. */
+export const SERVER_SIZE = { readers: 2, queueMax: 10, ...QUEUE, limits, cluster: '' };
+
 export const openEmbedded: OpenEngine = async (size) => {
   const folder = await temporaryFolder();
   const options = {

@@ -1,65 +1,28 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { ColumnType, Source, SourceColumn } from '../../src/definitions/source.ts';
-import { openEmbeddedEngine } from '../../src/engine/embedded/embedded.ts';
+import type { Source, SourceColumn } from '../../src/definitions/source.ts';
 import { applySchema } from '../../src/engine/schema.ts';
 import { tableColumns } from '../../src/engine/table.ts';
-import { InputError } from '../../src/errors.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { typedValue } from '../../src/ingest/read-event.ts';
 import { insertEvents } from '../../src/ingest/writer.ts';
 import { findValue } from '../../src/lib/json.ts';
 import { type SqlText, textOf, trusted, writeValue } from '../../src/sql/sql.ts';
+import { faultsIn } from '../support/faults.ts';
 import { runs } from '../support/property.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { createColumn, createSource } from '../support/source.ts';
+import { openEmbedded } from './open.ts';
 
-const folder = await temporaryFolder();
-const engine = await openEmbeddedEngine({
-  dataDir: folder.path,
-  backupDir: folder.path,
-  readers: 1,
-  queueMax: 10,
-  queuePerLaneMax: 10,
-  queueTimeoutMs: 10_000,
-  memoryBytesMax: 2 * 1024 ** 3,
-  limits: { timeoutMs: 10_000, memoryBytesMax: 1024 ** 3, resultBytesMax: 1024 ** 2 },
-});
-afterAll(async () => {
-  await engine.close();
-  await folder.remove();
-});
+const limits = { timeoutMs: 10_000, memoryBytesMax: 1024 ** 3, resultBytesMax: 1024 ** 2 };
+const { engine, remove } = await openEmbedded({ readers: 1, queueMax: 10, limits });
+afterAll(remove);
+afterAll(engine.close);
 
 const NOW = Date.UTC(2026, 10, 20) * 1000;
 
-function column(name: string, type: ColumnType, path: readonly string[]): SourceColumn {
-  return {
-    name,
-    type,
-    path,
-    otherPaths: [],
-    contains: undefined,
-    otherwise: undefined,
-    hasSubstringIndex: false,
-    description: '',
-  };
-}
-
 let made = 0;
-function makeSource(columns: readonly SourceColumn[], more: Partial<Source> = {}): Source {
-  return {
-    id: '00000000-0000-4000-8000-000000000000',
-    name: 'test.logs',
-    table: `table_${++made}`,
-    description: '',
-    retentionDays: 30_000,
-    projectPaths: [['project']],
-    columns,
-    rollup: undefined,
-    external: undefined,
-    file: 'sources/test.logs.yaml',
-    ...more,
-  };
-}
+const makeSource = (columns: readonly SourceColumn[], more: Partial<Source> = {}): Source =>
+  createSource({ table: `table_${++made}`, retentionDays: 30_000, columns, ...more });
 
 async function store(source: Source, events: readonly string[]): Promise<void> {
   const rules = { now: NOW, eventBytesMax: 1_000_000, project: '' };
@@ -78,21 +41,12 @@ async function describeTables(): Promise<unknown> {
   );
 }
 
-async function faultsOf(work: Promise<void>): Promise<readonly string[]> {
-  const error = await work.then(
-    () => undefined,
-    (cause: unknown) => cause,
-  );
-  if (!(error instanceof InputError)) throw error ?? new Error('it should have been rejected');
-  return error.faults;
-}
-
 const every: readonly SourceColumn[] = [
-  column('a_string', 'string', ['metadata', 'v']),
-  column('a_keyword', 'keyword', ['metadata', 'v']),
-  column('an_integer', 'integer', ['metadata', 'v']),
-  column('a_number', 'number', ['metadata', 'v']),
-  column('a_boolean', 'boolean', ['metadata', 'v']),
+  createColumn('a_string', 'string', ['metadata', 'v']),
+  createColumn('a_keyword', 'keyword', ['metadata', 'v']),
+  createColumn('an_integer', 'integer', ['metadata', 'v']),
+  createColumn('a_number', 'number', ['metadata', 'v']),
+  createColumn('a_boolean', 'boolean', ['metadata', 'v']),
 ];
 
 describe('the tables of sources', () => {
@@ -123,8 +77,8 @@ describe('the tables of sources', () => {
     );
     await store(source, events);
     const words = 'index projection primary select ttl null'.split(' '); // of SQL, as names of columns
-    const nested = names.map((name, i) => column(words[i] ?? '', 'string', ['metadata', name, 'c']));
-    const wider = { ...source, columns: [...every, column('top', 'string', ['level']), ...nested] };
+    const nested = names.map((name, i) => createColumn(words[i] ?? '', 'string', ['metadata', name, 'c']));
+    const wider = { ...source, columns: [...every, createColumn('top', 'string', ['level']), ...nested] };
     await applySchema(engine, [wider]);
     await applySchema(engine, [wider]);
     const old = await readAll(wider);
@@ -164,13 +118,13 @@ describe('the tables of sources', () => {
     const changed = {
       ...source,
       columns: [
-        column('a_string', 'integer', ['metadata', 'v']),
-        column('a_number', 'boolean', ['metadata', 'v']),
-        column('new_one', 'string', ['metadata', 'w']),
+        createColumn('a_string', 'integer', ['metadata', 'v']),
+        createColumn('a_number', 'boolean', ['metadata', 'v']),
+        createColumn('new_one', 'string', ['metadata', 'w']),
       ],
     };
     const other = makeSource([]);
-    expect(await faultsOf(applySchema(engine, [other, changed]))).toEqual([
+    expect(await faultsIn(() => applySchema(engine, [other, changed]))).toEqual([
       'sources/test.logs.yaml: column "a_string" of test.logs is stored as Nullable(String) and cannot become Nullable(Int64); give the new column another name',
       'sources/test.logs.yaml: column "a_number" of test.logs is stored as Nullable(Float64) and cannot become Nullable(Bool); give the new column another name',
     ]);
@@ -189,7 +143,7 @@ describe('the tables of sources', () => {
   });
 });
 
-describe('the value of a typed column', () => {
+test('the value of a typed column is the same whether ingest takes it or the engine computes it', async () => {
   const number = fc.oneof(
     fc.integer().map(String),
     // With an exponent where the digits alone would be an integer of more than 64 bits: see the last test.
@@ -220,25 +174,22 @@ describe('the value of a typed column', () => {
   );
 
   const zeroed = (v: unknown) => (Object.is(v, -0) ? 0 : v);
-
-  test('is the same whether ingest takes it or the engine computes it', async () => {
-    const expressions = tableColumns(makeSource(every)).filter((one) => one.expression !== '');
-    const list = expressions.map((one) => `toJSONString(${one.expression})`).join(', ');
-    const property = fc.asyncProperty(fc.array(metadata, { minLength: 1, maxLength: 20 }), async (texts) => {
-      const rows = await engine.inspect(
-        trusted(
-          `SELECT [${list}] AS found FROM (SELECT arrayJoin([${texts.map(writeValue).join(', ')}]) AS metadata, '' AS attributes)`,
-        ),
-      );
-      const taken = texts.map((json) => {
-        const event: unknown = JSON.parse(`{"metadata":${json}}`);
-        return every.map((one) => typedValue(findValue(event, one.path), one.type));
-      });
-      const found = rows.map((row) =>
-        (row['found'] as string[]).map((json): unknown => zeroed(JSON.parse(json))),
-      );
-      expect(found).toEqual(taken.map((values) => values.map(zeroed)));
+  const expressions = tableColumns(makeSource(every)).filter((one) => one.expression !== '');
+  const list = expressions.map((one) => `toJSONString(${one.expression})`).join(', ');
+  const property = fc.asyncProperty(fc.array(metadata, { minLength: 1, maxLength: 20 }), async (texts) => {
+    const rows = await engine.inspect(
+      trusted(
+        `SELECT [${list}] AS found FROM (SELECT arrayJoin([${texts.map(writeValue).join(', ')}]) AS metadata, '' AS attributes)`,
+      ),
+    );
+    const taken = texts.map((json) => {
+      const event: unknown = JSON.parse(`{"metadata":${json}}`);
+      return every.map((one) => typedValue(findValue(event, one.path), one.type));
     });
-    await fc.assert(property, runs(300));
+    const found = rows.map((row) =>
+      (row['found'] as string[]).map((json): unknown => zeroed(JSON.parse(json))),
+    );
+    expect(found).toEqual(taken.map((values) => values.map(zeroed)));
   });
+  await fc.assert(property, runs(300));
 });

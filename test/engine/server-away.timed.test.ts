@@ -1,25 +1,16 @@
-import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { openServerEngine } from '../../src/engine/server/server.ts';
-import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { startFaultyProxy } from '../../trial/faulty-proxy.ts';
+import { ownFront } from '../support/front.ts';
 import { addressOf } from '../support/server-engine.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { SERVER_SIZE } from './open.ts';
 
-const folder = await temporaryFolder();
-const front = await startClickHouseFront(join(folder.path, 'clickhouse'));
+const front = await ownFront();
 const proxy = await startFaultyProxy(front.port);
 const reached: boolean[] = [];
-// Longer than any test lasts: what ends before has not ended by it.
-const timeoutMs = 120_000;
 const engine = await openServerEngine({
-  readers: 2,
-  queueMax: 10,
-  queuePerLaneMax: 10,
-  queueTimeoutMs: timeoutMs,
-  limits: { timeoutMs, memoryBytesMax: 256 * 1024 ** 2, resultBytesMax: 1024 ** 2 },
+  ...SERVER_SIZE,
   address: addressOf(proxy.url),
-  cluster: '',
   pingPauseMs: 100,
   onReach: (isUp) => reached.push(isUp),
 });
@@ -32,8 +23,6 @@ afterEach(async () => {
 afterAll(async () => {
   await engine.close();
   await proxy.close();
-  await front.close();
-  await folder.remove();
 });
 
 const ask = () => engine.query('SELECT 1', {}, { format: 'TSVRaw' });

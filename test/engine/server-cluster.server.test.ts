@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { applySchema } from '../../src/engine/schema.ts';
 import { readStoreState } from '../../src/engine/store-state.ts';
@@ -7,22 +6,18 @@ import { InputError } from '../../src/errors.ts';
 import { hasEvents } from '../../src/sample/fill.ts';
 import { openCore } from '../../src/service/open-core.ts';
 import { sql } from '../../src/sql/sql.ts';
-import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { deleteRows } from '../support/delete-rows.ts';
-import { storeEvents, temporaryFolder, testConfig } from '../support/service.ts';
+import { ownFront } from '../support/front.ts';
+import { ownFolder, storeEvents, testConfig } from '../support/service.ts';
 
-const folder = await temporaryFolder();
-const front = await startClickHouseFront(join(folder.path, 'clickhouse'), 'main');
+const folder = await ownFolder();
+const front = await ownFront('main');
 const env = { CLICKHOUSE_URL: `${front.url}?cluster=main` };
 const config = testConfig(folder.path, env);
 const core = await openCore(config, 'a test');
 const { engine, registry } = core;
 const made = front.requests.map(({ sql }) => sql);
-afterAll(async () => {
-  await core.close();
-  await front.close();
-  await folder.remove();
-});
+afterAll(core.close);
 
 const tablesWith = async (column: string) =>
   (await engine.inspect(sql`SELECT table FROM system.columns WHERE name = ${column}`)).map(

@@ -1,26 +1,20 @@
 import type { ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { openServerEngine } from '../../src/engine/server/server.ts';
-import { encode, type FrontRequest, startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import { encode, type FrontRequest } from '../../trial/clickhouse-front.ts';
 import { startFaultyProxy } from '../../trial/faulty-proxy.ts';
+import { ownFront } from '../support/front.ts';
 import { addressOf } from '../support/server-engine.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { SERVER_SIZE } from './open.ts';
 
 const TAG = 'qwertyuiopasdfgh';
 const UNAVAILABLE = { code: 'engine_unavailable', message: 'the engine is not available' };
 
-const folder = await temporaryFolder();
-const front = await startClickHouseFront(join(folder.path, 'clickhouse'));
+const front = await ownFront();
 const proxy = await startFaultyProxy(front.port);
 const engine = await openServerEngine({
-  readers: 2,
-  queueMax: 10,
-  queuePerLaneMax: 10,
-  queueTimeoutMs: 120_000,
-  limits: { timeoutMs: 120_000, memoryBytesMax: 256 * 1024 ** 2, resultBytesMax: 1024 ** 2 },
+  ...SERVER_SIZE,
   address: addressOf(proxy.url),
-  cluster: '',
   pingPauseMs: 3_600_000, // a ping would take a fault that is meant for a request; server-away.timed.test.ts has them
 });
 await engine.command(
@@ -35,8 +29,6 @@ afterEach(() => {
 afterAll(async () => {
   await engine.close();
   await proxy.close();
-  await front.close();
-  await folder.remove();
 });
 
 const ask = async (sql: string, values = {}) =>

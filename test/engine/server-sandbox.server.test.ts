@@ -1,15 +1,14 @@
-import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { QueryOptions } from '../../src/engine/engine.ts';
 import { openServerEngine } from '../../src/engine/server/server.ts';
-import { InputError } from '../../src/errors.ts';
-import { type FrontUser, startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import type { FrontUser } from '../../trial/clickhouse-front.ts';
+import { faultsIn } from '../support/faults.ts';
+import { ownFront } from '../support/front.ts';
 import { readSandboxUser, SANDBOX_USER } from '../support/sandbox-user.ts';
 import { addressOf } from '../support/server-engine.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { SERVER_SIZE } from './open.ts';
 
 const PASSWORD = 's3cret';
-const folder = await temporaryFolder();
 const right = await readSandboxUser(PASSWORD);
 const users: Record<string, FrontUser> = {
   [SANDBOX_USER]: right,
@@ -17,13 +16,13 @@ const users: Record<string, FrontUser> = {
   writes: { ...right, grants: ['GRANT SELECT, INSERT ON tailrace.* TO writes'] },
   reads_others: { ...right, grants: ['GRANT SELECT ON other.* TO reads_others'] },
 };
-const front = await startClickHouseFront(join(folder.path, 'clickhouse'), '', { users });
-const limits = { timeoutMs: 30_000, memoryBytesMax: 256 * 1024 ** 2, resultBytesMax: 1024 ** 2 };
-const size = { queueMax: 5, queuePerLaneMax: 5, queueTimeoutMs: 120_000, limits, cluster: '' };
+const front = await ownFront('', { users });
 const accounts = { user: 'owner', readUser: 'reader' };
 
-const open = (sandbox: { user: string; password: string } | undefined, readers = 2) =>
-  openServerEngine({ ...size, readers, address: { ...addressOf(front.url), ...accounts, sandbox } });
+// The profile of the user allows 60 s.
+const limits = { ...SERVER_SIZE.limits, timeoutMs: 30_000 };
+const open = (sandbox: { user: string; password: string }) =>
+  openServerEngine({ ...SERVER_SIZE, limits, address: { ...addressOf(front.url), ...accounts, sandbox } });
 const sandbox = { user: SANDBOX_USER, password: PASSWORD };
 const engine = await open(sandbox);
 await engine.command('CREATE TABLE t (n UInt64, project String) ENGINE = MergeTree ORDER BY n');
@@ -32,11 +31,7 @@ beforeEach(() => {
   front.intercept = undefined;
   front.requests.length = 0;
 });
-afterAll(async () => {
-  await engine.close();
-  await front.close();
-  await folder.remove();
-});
+afterAll(engine.close);
 
 const CALLERS: QueryOptions = { format: 'TSVRaw', sandboxed: { project: 'p' } };
 const usersSeen = () => [...new Set(front.requests.map(({ user }) => user))];
@@ -88,15 +83,6 @@ test('callers’ SELECTs have connections and turns of their own, half as many, 
 });
 
 describe('at start', () => {
-  const failureOf = async (user: string, password = PASSWORD) => {
-    const error = await open({ user, password }).then(
-      async (opened) => opened.close().then(() => new Error('it should have been rejected')),
-      (thrown: unknown) => thrown,
-    );
-    expect(error).toBeInstanceOf(InputError);
-    return String(error);
-  };
-
   test.each([
     [
       'writes',
@@ -105,6 +91,7 @@ describe('at start', () => {
     ['reads_others', 'may not read any table of tailrace; grant it SELECT on the tables of Tailrace'],
     ['reads_system', 'may read system.query_log; set access_control_improvements.select_from_system_db'],
   ])('a user that %s is rejected', async (user, message) => {
-    expect(await failureOf(user)).toContain(`CLICKHOUSE_SANDBOX_USER: the user ${user} ${message}`);
+    const faults = await faultsIn(() => open({ user, password: PASSWORD }));
+    expect(faults.join()).toContain(`CLICKHOUSE_SANDBOX_USER: the user ${user} ${message}`);
   });
 });

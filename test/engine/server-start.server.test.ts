@@ -1,33 +1,19 @@
-import { join } from 'node:path';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { openServerEngine } from '../../src/engine/server/server.ts';
-import { InputError } from '../../src/errors.ts';
-import { fail, reply, startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import { fail, reply } from '../../trial/clickhouse-front.ts';
+import { faultsIn } from '../support/faults.ts';
+import { ownFront } from '../support/front.ts';
 import { addressOf } from '../support/server-engine.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { SERVER_SIZE } from './open.ts';
 
-const folder = await temporaryFolder();
-const front = await startClickHouseFront(join(folder.path, 'clickhouse'));
+const front = await ownFront();
 afterEach(() => {
   front.intercept = undefined;
   front.requests.length = 0;
 });
-afterAll(async () => {
-  await front.close();
-  await folder.remove();
-});
 
-const limits = { timeoutMs: 120_000, memoryBytesMax: 256 * 1024 ** 2, resultBytesMax: 1024 ** 2 };
-const size = { readers: 1, queueMax: 1, queuePerLaneMax: 1, queueTimeoutMs: 120_000, limits };
 const open = (url = front.url, more = {}) =>
-  openServerEngine({ ...size, cluster: '', address: { ...addressOf(url), ...more } });
-
-async function failureOf(work: Promise<unknown>): Promise<unknown> {
-  return await work.then(
-    () => new Error('it should have failed'),
-    (error: unknown) => error,
-  );
-}
+  openServerEngine({ ...SERVER_SIZE, address: { ...addressOf(url), ...more } });
 
 /** Answers what the pattern matches with a text, as the server would. */
 function answer(sql: RegExp, text: string): void {
@@ -42,9 +28,7 @@ test('a server of 26.3 or later is accepted, an earlier one is rejected', async 
   answer(/version\(\)/, '26.10.1.1\n');
   await (await open()).close();
   answer(/version\(\)/, '26.2.9.9\n');
-  const error = await failureOf(open());
-  expect(error).toBeInstanceOf(InputError);
-  expect(String(error)).toContain(
+  expect((await faultsIn(open)).join()).toContain(
     `CLICKHOUSE_URL: the server at ${front.url} is ClickHouse 26.2.9.9; Tailrace needs 26.3 or later`,
   );
 });
@@ -61,10 +45,9 @@ test.each([
   };
   const accounts = { user: 'owner', password: 's3cret', readUser: 'reader', readPassword: 's3cret' };
   const [user, readUser] = who === 'owner' ? ['owner', 'other'] : ['other', 'reader'];
-  const error = await failureOf(open(front.url, { ...accounts, user, readUser }));
-  expect(error).toBeInstanceOf(InputError);
-  expect(String(error)).toContain(
+  const faults = (await faultsIn(() => open(front.url, { ...accounts, user, readUser }))).join();
+  expect(faults).toContain(
     `${setting}: the server at ${front.url} rejects the user ${who}: wrong user or password`,
   );
-  expect(String(error)).not.toContain('s3cret');
+  expect(faults).not.toContain('s3cret');
 });

@@ -2,23 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findOwner, lockStore } from '../../src/engine/store-file.ts';
-import { InputError } from '../../src/errors.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { faultsIn } from '../support/faults.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
-
-function faultsOf(work: () => unknown): readonly string[] {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof InputError) return error.faults;
-    throw error;
-  }
-  throw new Error('it should have been rejected');
-}
+const folder = await ownFolder();
 
 const HOLDER = `
 const { lockStore } = await import('./src/engine/store-file.ts');
@@ -35,10 +24,10 @@ test('makes the folder and is free again once released', () => {
   expect(existsSync(join(dir, 'owner.txt'))).toBe(false);
 });
 
-test('rejects a second owner in the same process, naming the first and what to do', () => {
+test('rejects a second owner in the same process, naming the first and what to do', async () => {
   const dir = join(folder.path, 'same');
   const lock = lockStore(dir, 'tailrace serve (pid 4711)');
-  expect(faultsOf(() => lockStore(dir, 'second'))).toEqual([
+  expect(await faultsIn(() => lockStore(dir, 'second'))).toEqual([
     `data directory ${dir} is in use by tailrace serve (pid 4711); stop that first, or set TAILRACE_DATA_DIR to another folder`,
   ]);
   lock.release();
@@ -54,7 +43,7 @@ test('rejects a second process, and is free once the first was killed with -9', 
   await once(holder.stdout, 'data');
   const owner = `the holder (pid ${holder.pid})`;
   expect(findOwner(dir)).toBe(owner);
-  expect(faultsOf(() => lockStore(dir, 'second'))[0]).toContain(`is in use by ${owner};`);
+  expect((await faultsIn(() => lockStore(dir, 'second')))[0]).toContain(`is in use by ${owner};`);
   const gone = once(holder, 'exit');
   holder.kill('SIGKILL');
   await gone;

@@ -1,14 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
 import type { RejectedEventsView, RejectedRequestsView } from '../../src/management/admin-view.ts';
 import { expectError, get } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
-import { startTestService } from '../support/service.ts';
+import { ownService } from '../support/service.ts';
 
-const service = await startTestService({ now: Date.UTC(2026, 10, 20, 12) });
-afterAll(service.close);
+const service = await ownService({ now: Date.UTC(2026, 10, 20, 12) });
 const { url, core, clock } = service;
 const { keyring } = service.service;
 

@@ -1,27 +1,22 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { trusted } from '../../src/sql/sql.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
-import { startTestService } from '../support/service.ts';
+import { ownService } from '../support/service.ts';
 
 const AUDIT = 'tailrace.audit';
 
 const endpoints = await copyEndpoints();
-await addEndpoint(endpoints.path, {
+await addEndpoint(endpoints, {
   name: 'test.audit',
   id: 'a0000000-0000-4000-8000-000000000031',
   sql: "SELECT count() AS n FROM tailrace_audit WHERE project = @project OR @project = 'all'",
   caching: 'disabled',
 });
-const service = await startTestService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints.path } });
-afterAll(async () => {
-  await service.close();
-  await endpoints.remove();
-});
-const { url, core, clock } = service;
-const { keyring } = service.service;
+const service = await ownService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints } });
+const { url, core, clock, newKey } = service;
 
 /** The stored events about a key, oldest first. */
 const eventsOf = async (id: string) =>
@@ -53,7 +48,7 @@ describe('the events of the audit trail', () => {
     ['with a list of sources', { scopes: ['query', 'manage'], sources: [AUDIT] }],
     ['with a list of endpoints', { scopes: ['query', 'manage'], endpoints: ['logs.all'] }],
   ] as const)('are not read by a key %s', async (_, grant) => {
-    const limited = { 'x-api-key': (await keyring.create({ name: 'a', ...grant })).key };
+    const limited = { 'x-api-key': await newKey(grant) };
     for (const path of [`/api/search?source=${AUDIT}`, `/api/search?source=logs,${AUDIT}`])
       expectError(await get(url, path, limited), 'forbidden');
     for (const path of ['/api/search/sources', '/api/sources', '/api/search'])
@@ -61,9 +56,7 @@ describe('the events of the audit trail', () => {
   });
 
   test('are refused to a key with other sources as one that does not exist', async () => {
-    const limited = {
-      'x-api-key': (await keyring.create({ name: 'a', scopes: ['query'], sources: ['logs'] })).key,
-    };
+    const limited = { 'x-api-key': await newKey({ sources: ['logs'] }) };
     const [there, missing] = await Promise.all(
       [AUDIT, 'nothing'].map((name) => get(url, `/api/search?source=${name}`, limited)),
     );
@@ -91,8 +84,8 @@ describe('the events of the audit trail', () => {
 
   test('are read by an endpoint of the operator, and by no key that pins a project', async () => {
     const read = async (project: string, pins = {}) => {
-      const reader = await keyring.create({ name: 'a', scopes: ['query'], endpoints: ['test.audit'], pins });
-      return await get(url, `${QUERY_PATH}/test.audit?project=${project}`, { 'x-api-key': reader.key });
+      const key = await newKey({ endpoints: ['test.audit'], pins });
+      return await get(url, `${QUERY_PATH}/test.audit?project=${project}`, { 'x-api-key': key });
     };
     const count = async (...of: Parameters<typeof read>) => Number((await read(...of)).body.result[0]?.['n']);
     await expect.poll(() => eventsOf(id)).toHaveLength(1);

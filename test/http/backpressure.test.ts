@@ -1,18 +1,17 @@
-import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { WIRES } from '../../trial/wire.ts';
 import { expectError, openRaw, readMetric } from '../support/http.ts';
 import { idsOf, post, postHead, TO_EDGE } from '../support/ingest.ts';
-import { startTestService } from '../support/service.ts';
+import { ownService } from '../support/service.ts';
 import { newProject } from '../support/shared-service.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
-const service = await startTestService({
+const service = await ownService({
   env: {
     TAILRACE_BODY_BYTES_MAX: String(BODY_BYTES_MAX),
   },
   bounds: { ingestWaitMsMax: 50 },
 });
-afterAll(service.close);
 afterEach(() => {
   release(); // also after a failure: the next test needs the engine
   vi.restoreAllMocks();

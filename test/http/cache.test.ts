@@ -3,10 +3,6 @@ import { readMetric } from '../support/http.ts';
 import { newProject, shareService } from '../support/shared-service.ts';
 
 const { url, clock, call } = await shareService();
-const USAGE = { endpoint: 'usage.api-counts' };
-
-const queries = (labels: Readonly<Record<string, string>>) =>
-  readMetric(url, 'tailrace_engine_queries_total', labels);
 
 async function cacheHeaders(endpoint: string, parameters: Readonly<Record<string, string>>) {
   const { status, headers } = await call(endpoint, parameters);
@@ -32,10 +28,11 @@ describe('Cache-Status and Age', () => {
   test('tell that an endpoint without caching passes the cache by, each time', async () => {
     // The first page of a question may take two queries, of a stretch of time and then of all: see newest-first.ts.
     await cacheHeaders('logs.all', { project: 'p1' });
-    const before = await queries({ endpoint: 'logs.all' });
+    const queries = () => readMetric(url, 'tailrace_engine_queries_total', { endpoint: 'logs.all' });
+    const before = await queries();
     for (let i = 0; i < 3; i++)
       expect(await cacheHeaders('logs.all', { project: 'p1' })).toEqual(['Tailrace; fwd=bypass', '0']);
-    expect((await queries({ endpoint: 'logs.all' })) - before).toBe(3);
+    expect((await queries()) - before).toBe(3);
   });
 
   test('are one entry by UUID and by name', async () => {
@@ -48,22 +45,14 @@ describe('Cache-Status and Age', () => {
   });
 });
 
-describe('warming', () => {
-  const refreshes = (result: string) =>
-    readMetric(url, 'tailrace_cache_refreshes_total', { ...USAGE, result });
+test('warming refreshes an answer after 300 seconds, so that the next caller finds it fresh', async () => {
+  const ofUsage = { endpoint: 'usage.api-counts', result: 'done' };
+  const refreshes = () => readMetric(url, 'tailrace_cache_refreshes_total', ofUsage);
   const parameters = { project: newProject(), interval: 'daily' };
   const ask = () => cacheHeaders('usage.api-counts', parameters);
-
-  /** Moves the clock; resolves when the service has refreshed what was due. */
-  async function passSeconds(seconds: number, result: string): Promise<void> {
-    const before = await refreshes(result);
-    clock.now += seconds * 1000;
-    await vi.waitFor(async () => expect(await refreshes(result)).toBeGreaterThan(before), 60_000);
-  }
-
-  test('refreshes an answer after 300 seconds, so that the next caller finds it fresh', async () => {
-    expect(await ask()).toEqual(['Tailrace; fwd=miss; stored', '0']);
-    await passSeconds(300, 'done');
-    await vi.waitFor(async () => expect(await ask()).toEqual(['Tailrace; hit; ttl=900', '0']), 60_000);
-  });
+  expect(await ask()).toEqual(['Tailrace; fwd=miss; stored', '0']);
+  const before = await refreshes();
+  clock.now += 300_000;
+  await vi.waitFor(async () => expect(await refreshes()).toBeGreaterThan(before), 60_000);
+  await vi.waitFor(async () => expect(await ask()).toEqual(['Tailrace; hit; ttl=900', '0']), 60_000);
 });

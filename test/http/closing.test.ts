@@ -1,14 +1,18 @@
-import { afterAll, expect, test, vi } from 'vitest';
-import { copyEndpointsWithEndless } from '../support/endpoints.ts';
+import { expect, test, vi } from 'vitest';
+import { addEndpoint } from '../../trial/endpoint.ts';
+import { copyEndpoints, ENDLESS_SQL } from '../support/endpoints.ts';
 import { expectError, get, openRaw, QUERY_PATH, request } from '../support/http.ts';
-
 import { startTestService } from '../support/service.ts';
 
-const endpoints = await copyEndpointsWithEndless();
-afterAll(endpoints.remove);
+const endpoints = await copyEndpoints();
+for (const endpoint of [
+  { name: 'endless.plain', id: 'a0000000-0000-4000-8000-000000000001', caching: 'disabled' },
+  { name: 'endless.cached', id: 'a0000000-0000-4000-8000-000000000002', caching: 900 },
+] as const)
+  await addEndpoint(endpoints, { ...endpoint, sql: ENDLESS_SQL });
 
 const start = (shutdownTimeoutMs: number) =>
-  startTestService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints.path }, bounds: { shutdownTimeoutMs } });
+  startTestService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints }, bounds: { shutdownTimeoutMs } });
 
 test('the last caller that hangs up stops its query; at the bound what runs is stopped and told so, half a request is left', async () => {
   const service = await start(200);

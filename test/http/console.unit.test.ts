@@ -8,9 +8,9 @@ import type { AppParts } from '../../src/http/parts.ts';
 import { sendError } from '../../src/http/plugins/errors.ts';
 import { consoleRoutes, createNotFound, findConsole } from '../../src/http/routes/console.ts';
 import { registerGroup } from '../../src/http/routes/index.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 await mkdir(join(folder.path, 'assets'));
 await writeFile(join(folder.path, 'index.html'), '<title>console</title>');
 await writeFile(join(folder.path, 'assets/index-abc.js'), 'let whole;');
@@ -27,7 +27,6 @@ async function serve(dir: string) {
   return app;
 }
 const app = await serve(folder.path);
-afterAll(folder.remove);
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
 

@@ -1,12 +1,11 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import type { NewKey } from '../../src/keys/management.ts';
+import { describe, expect, test } from 'vitest';
 import type { DashboardSummary, DashboardView } from '../../src/management/dashboard-view.ts';
 import { expectError, get, request } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+import { ownFolder, ownService, PRIVATE_KEY } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const endpointsDir = join(folder.path, 'endpoints');
 const dashboardsDir = join(folder.path, 'dashboards');
 await cp('template/endpoints', endpointsDir, { recursive: true });
@@ -25,16 +24,10 @@ rows:
   - panels: [{ endpoint: was.removed, title: Gone }]
 `;
 await writeFile(join(dashboardsDir, 'failing.yaml'), FAILING);
-const service = await startTestService({
+const service = await ownService({
   env: { TAILRACE_ENDPOINTS_DIR: endpointsDir, TAILRACE_DASHBOARDS_DIR: dashboardsDir },
 });
-afterAll(async () => {
-  await service.close();
-  await folder.remove();
-});
 
-const makeKey = async (grant: Partial<NewKey>) =>
-  (await service.service.keyring.create({ name: 'a test', scopes: ['query'], ...grant })).key;
 const read = (path: string, key = PRIVATE_KEY) =>
   request(service.url, path, { headers: { 'x-api-key': key } });
 const list = async (key?: string) =>
@@ -81,24 +74,24 @@ describe('a dashboard', () => {
   });
 
   test('has for a key the panels of the endpoints that it may call', async () => {
-    const key = await makeKey({ endpoints: ['failing.paths'] });
+    const key = await service.newKey({ endpoints: ['failing.paths'] });
     expect(await panelsOf(key)).toEqual([['failing.paths', null]]);
     expect(await list(key)).toMatchObject([{ panels: 2 }]);
   });
 
   test('has for a key with a pin that value, and no panel with another one', async () => {
-    const key = await makeKey({ pins: { project: 'polaris' } });
+    const key = await service.newKey({ pins: { project: 'polaris' } });
     expect(await panelsOf(key)).toEqual([['failing.paths', null], ['was.removed']]);
     const { body } = await read('/api/dashboards/failing', key);
     expect(body).toMatchObject({ parameters: [{ name: 'project', pinned: 'polaris' }] });
-    const same = await makeKey({ pins: { project: 'borealis' } });
+    const same = await service.newKey({ pins: { project: 'borealis' } });
     expect(await panelsOf(same)).toEqual([['failing.paths', null, 'slow.functions'], ['was.removed']]);
   });
 
   test('is not there for a key that sees no panel: a text alone says nothing', async () => {
-    const key = await makeKey({ endpoints: ['recent.events'] });
+    const key = await service.newKey({ endpoints: ['recent.events'] });
     expect(await list(key)).toEqual([]);
     expectError(await read('/api/dashboards/failing', key), 'not_found');
-    expectError(await read('/api/dashboards', await makeKey({ scopes: ['ingest'] })), 'forbidden');
+    expectError(await read('/api/dashboards', await service.newKey({ scopes: ['ingest'] })), 'forbidden');
   });
 });

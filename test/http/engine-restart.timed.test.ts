@@ -1,18 +1,17 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { getEngineProcess, untilGone } from '../support/engine-process.ts';
 import { get, QUERY_PATH } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { ownService, storeEvents } from '../support/service.ts';
 
 const lines: string[] = [];
-const service = await startTestService({
+const service = await ownService({
   bounds: { queueTimeoutMs: 300 },
   logger: pino({}, { write: (line) => void lines.push(line) }),
 });
-afterAll(service.close);
 
 const CACHED = `${QUERY_PATH}/usage.api-counts?project=p&interval=hourly`;
 const NEW = `${QUERY_PATH}/logs.all?project=p`;

@@ -1,9 +1,8 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { expectError, get, QUERY_PATH, request, sendRaw } from '../support/http.ts';
-import { PUBLIC_KEY, startTestService } from '../support/service.ts';
+import { ownService, PUBLIC_KEY } from '../support/service.ts';
 
-const service = await startTestService();
-afterAll(service.close);
+const service = await ownService();
 const { url } = service;
 
 /**

@@ -1,21 +1,17 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { InputError } from '../../src/errors.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { copyFewDefinitions } from '../support/definitions.ts';
+import { faultsIn } from '../support/faults.ts';
 import { expectError } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
-import { startTestService, temporaryFolder } from '../support/service.ts';
+import { ownFolder, ownService } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const env = await copyFewDefinitions(folder.path); // each test reloads them
 const { TAILRACE_SOURCES_DIR: sourcesDir, TAILRACE_ENDPOINTS_DIR: endpointsDir } = env;
 const NOW = Date.UTC(2026, 10, 20, 12);
-const service = await startTestService({ env, now: NOW });
-afterAll(async () => {
-  await service.close();
-  await folder.remove();
-});
+const service = await ownService({ env, now: NOW });
 const { core } = service;
 const { engine } = core;
 
@@ -126,12 +122,7 @@ describe('faults are reported with file and line', () => {
     ],
   ])('%s → %s', async (right, wrong, line, message) => {
     await writeFile(FILE, GOOD.replace(right, wrong));
-    const error = await core.reload().then(
-      () => undefined,
-      (cause: unknown) => cause,
-    );
-    expect(error).toBeInstanceOf(InputError);
-    const faults = error instanceof InputError ? error.faults : [];
+    const faults = await faultsIn(core.reload);
     expect(faults).toContainEqual(expect.stringContaining(`${FILE}:${line}: ${message}`));
   });
 
@@ -182,8 +173,7 @@ test('query sandboxing and pins hold on it as on others', async () => {
     });
     expect(refused.status).toBe(400);
   }
-  const grant = { name: 'pinned', scopes: ['query'], pins: { project: 's3' } } as const;
-  const { key } = await service.service.keyring.create(grant);
+  const key = await service.newKey({ pins: { project: 's3' } });
   const pinned = await service.call('otel.newest', {}, { 'x-api-key': key });
   expect(pinned.body.result[0]).toMatchObject({ event_message: 'line 3' });
   const other = await service.call('otel.newest', { project: 's1' }, { 'x-api-key': key });

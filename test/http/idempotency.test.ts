@@ -1,16 +1,13 @@
 import { afterAll, expect, test, vi } from 'vitest';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
-import { PUBLIC_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+import { ownFolder, PUBLIC_KEY, startTestService } from '../support/service.ts';
 import { newProject } from '../support/shared-service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 /** A service on the one data directory of this file. */
 const start = (now = Date.now()) => startTestService({ env: { TAILRACE_DATA_DIR: folder.path }, now });
 let service = await start();
-afterAll(async () => {
-  await service.close();
-  await folder.remove();
-});
+afterAll(service.close);
 
 const send = (key: string, body: object, headers = {}) =>
   post(service.url, TO_EDGE, body, { 'idempotency-key': key, ...headers });

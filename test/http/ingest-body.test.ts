@@ -1,15 +1,14 @@
 import { brotliCompressSync } from 'node:zlib';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { openRaw, readMetric } from '../support/http.ts';
 import { EDGE, idsOf, post, postHead, rowsOf, TO_EDGE } from '../support/ingest.ts';
-import { startTestService } from '../support/service.ts';
+import { ownService } from '../support/service.ts';
 import { newProject } from '../support/shared-service.ts';
 
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
-const service = await startTestService({
+const service = await ownService({
   env: { TAILRACE_BODY_BYTES_MAX: String(BODY_BYTES_MAX) },
 });
-afterAll(service.close);
 const { url, core } = service;
 
 test('Content-Encoding is undone, in any case', async () => {

@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { writeHeader } from '../../src/lib/network.ts';
 import { expectError, get } from '../support/http.ts';
 import { EDGE, idsOf, post, rowsOf, TO_EDGE } from '../support/ingest.ts';
-import { startTestService } from '../support/service.ts';
+import { ownService } from '../support/service.ts';
 import { newProject } from '../support/shared-service.ts';
 
-const service = await startTestService({ env: { TAILRACE_DEFAULT_PROJECT: 'fallback' } });
-afterAll(service.close);
+const service = await ownService({ env: { TAILRACE_DEFAULT_PROJECT: 'fallback' } });
 const { url, core } = service;
 const { keyring } = service.service;
 const EDGE_ID = core.registry.getSource(EDGE).id;

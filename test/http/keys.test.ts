@@ -51,41 +51,39 @@ describe('a request', () => {
   });
 });
 
-describe('the management of keys', () => {
-  test('makes a key, shows it once, and never its hash', async () => {
-    const body = {
-      name: ' front end ',
-      description: 'the dashboard',
-      scopes: ['query'],
-      endpoints: ['logs.all', 'E1B1B652-4EA8-4B47-94BA-AD2938BD0675'],
-      sources: null,
-      pins: { project: 'abc', project_tier: 'PRO' },
-      rate: { per_second: 2.5, burst: 5 },
-      expires_at: '2200-01-01T00:00:00Z',
-    };
-    const made = await create(body);
-    expect(made.status).toBe(201);
-    expect(made.headers.get('cache-control')).toBe('no-store');
-    const { key, id, ...view } = made.view;
-    expect(key).toMatch(/^tr_/);
-    expect(view).toEqual({
-      ...body,
-      name: 'front end',
-      endpoints: ['logs.all', 'e1b1b652-4ea8-4b47-94ba-ad2938bd0675'],
-      expires_at: '2200-01-01T00:00:00.000Z',
-      created_at: new Date(clock.now).toISOString(),
-      last_used_at: null,
-      revoked_at: null,
-      successor: null,
-    });
-    const shown = await call('GET', `/api/keys/${id}`);
-    expect(shown.view).toEqual({ id, ...view });
-    const listed = await call('GET', '/api/keys?limit=1000');
-    expect(listed.list.find((one) => one.id === id)).toEqual({ id, ...view });
-    expect(listed.text).not.toContain('hash');
-    expect((await withKey(key, 'logs.all')).status).toBe(200);
-    expectError(await withKey(key, 'functions.invocation-stats'), 'forbidden');
+test('the management of keys makes a key, shows it once, and never its hash', async () => {
+  const body = {
+    name: ' front end ',
+    description: 'the dashboard',
+    scopes: ['query'],
+    endpoints: ['logs.all', 'E1B1B652-4EA8-4B47-94BA-AD2938BD0675'],
+    sources: null,
+    pins: { project: 'abc', project_tier: 'PRO' },
+    rate: { per_second: 2.5, burst: 5 },
+    expires_at: '2200-01-01T00:00:00Z',
+  };
+  const made = await create(body);
+  expect(made.status).toBe(201);
+  expect(made.headers.get('cache-control')).toBe('no-store');
+  const { key, id, ...view } = made.view;
+  expect(key).toMatch(/^tr_/);
+  expect(view).toEqual({
+    ...body,
+    name: 'front end',
+    endpoints: ['logs.all', 'e1b1b652-4ea8-4b47-94ba-ad2938bd0675'],
+    expires_at: '2200-01-01T00:00:00.000Z',
+    created_at: new Date(clock.now).toISOString(),
+    last_used_at: null,
+    revoked_at: null,
+    successor: null,
   });
+  const shown = await call('GET', `/api/keys/${id}`);
+  expect(shown.view).toEqual({ id, ...view });
+  const listed = await call('GET', '/api/keys?limit=1000');
+  expect(listed.list.find((one) => one.id === id)).toEqual({ id, ...view });
+  expect(listed.text).not.toContain('hash');
+  expect((await withKey(key, 'logs.all')).status).toBe(200);
+  expectError(await withKey(key, 'functions.invocation-stats'), 'forbidden');
 });
 
 describe('a restricted key that manages', async () => {
@@ -143,12 +141,8 @@ describe('a restricted key that manages', async () => {
 
 describe('events sent with a pinned key', async () => {
   const [pinned, other] = [newProject(), newProject()];
-  const { key } = await keyring.create({
-    name: 'sender',
-    scopes: ['ingest'],
-    pins: { project: pinned },
-    sources: ['cloudflare.logs.prod'],
-  });
+  const limits = { pins: { project: pinned }, sources: ['cloudflare.logs.prod'] };
+  const key = await service.newKey({ scopes: ['ingest'], ...limits });
   const send = (body: object, headers = {}, path = TO_EDGE) =>
     post(url, path, body, { 'x-api-key': key, ...headers });
 
@@ -203,7 +197,7 @@ test('a key pinned to a project counts its own requests only, not those whose ur
     const { body } = await withKey(key, `usage.api-counts?interval=daily${query}`);
     return body.result.reduce((sum, row) => sum + Number(row['total_rest_requests']), 0);
   };
-  const pinned = (await keyring.create({ name: 'p', scopes: ['query'], pins: { project: own } })).key;
+  const pinned = await service.newKey({ pins: { project: own } });
   expect([
     await count(PRIVATE_KEY, `&project=${own}`),
     await count(pinned, ''),
@@ -213,17 +207,15 @@ test('a key pinned to a project counts its own requests only, not those whose ur
 
 test('a pinned key and an unpinned one that ask the same of a project share the cached answer', async () => {
   const project = newProject();
-  const pinned = await keyring.create({ name: 'p', scopes: ['query'], pins: { project } });
-  const open = await keyring.create({ name: 'o', scopes: ['query'] });
+  const pinned = await service.newKey({ pins: { project } });
+  const open = await service.newKey();
   const stats = 'functions.invocation-stats?interval=1hr';
-  expect((await withKey(pinned.key, stats)).headers.get('cache-status')).toContain('stored');
-  expect((await withKey(open.key, `${stats}&project=${project}`)).headers.get('cache-status')).toContain(
-    'hit',
-  );
+  expect((await withKey(pinned, stats)).headers.get('cache-status')).toContain('stored');
+  expect((await withKey(open, `${stats}&project=${project}`)).headers.get('cache-status')).toContain('hit');
   // By a pattern, the unpinned one sees more.
   const counts = 'usage.api-counts?interval=daily';
-  expect((await withKey(pinned.key, counts)).headers.get('cache-status')).toContain('stored');
-  expect((await withKey(open.key, `${counts}&project=${project}`)).headers.get('cache-status')).toContain(
+  expect((await withKey(pinned, counts)).headers.get('cache-status')).toContain('stored');
+  expect((await withKey(open, `${counts}&project=${project}`)).headers.get('cache-status')).toContain(
     'stored',
   );
 });

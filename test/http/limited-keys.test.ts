@@ -1,27 +1,23 @@
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { GENERAL_SOURCE } from '../../src/definitions/accepts.ts';
 import { pathsOf } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { request } from '../support/http.ts';
-import { startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
+import { ownFolder, ownService, storeEvents } from '../support/service.ts';
 
 // What a key that is limited to endpoints and sources learns of others: nothing, by any route.
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const SEEN = { name: 'seen.endpoint', id: 'a0000000-0000-4000-8000-0000000000a1' };
 const HIDDEN = { name: 'hidden.endpoint', id: 'a0000000-0000-4000-8000-0000000000a2' };
 const sql = 'SELECT count() AS n FROM edge_logs WHERE project = @project';
 for (const one of [SEEN, HIDDEN])
   await addEndpoint(join(folder.path, 'endpoints'), { ...one, sql, caching: 900 });
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
-const service = await startTestService({
+const service = await ownService({
   env: { TAILRACE_ENDPOINTS_DIR: join(folder.path, 'endpoints') },
   now: NOW_MS,
-});
-afterAll(async () => {
-  await service.close();
-  await folder.remove();
 });
 const { url, core } = service;
 const { sources } = core.registry;
@@ -33,8 +29,7 @@ await storeEvents(core, 'postgres.logs', events('in-postgres'), NOW_MS);
 
 const LISTS = { endpoints: [SEEN.name], sources: [EDGE] };
 const SCOPES = ['query', 'ingest', 'manage'] as const;
-const createKey = async (lists: object) =>
-  (await service.service.keyring.create({ name: 'limited', scopes: SCOPES, pins: {}, ...lists })).key;
+const createKey = (lists: object) => service.newKey({ scopes: SCOPES, ...lists });
 const key = await createKey(LISTS);
 const sender = await createKey({ sources: [EDGE] });
 

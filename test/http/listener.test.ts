@@ -1,25 +1,27 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
+import { edgeEvents } from '../support/events.ts';
 import { QUERY_PATH, sendRaw, throughFramework } from '../support/http.ts';
-import { PRIVATE_KEY, PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { EDGE } from '../support/ingest.ts';
+import { ownService, PRIVATE_KEY, PUBLIC_KEY, storeEvents } from '../support/service.ts';
 import { comparable, createWays } from '../support/ways.ts';
 
 const ORIGIN = 'https://app.example.com';
 const endpoints = await copyEndpoints();
-await addEndpoint(endpoints.path, {
+await addEndpoint(endpoints, {
   name: 'changing',
   id: 'a0000000-0000-4000-8000-000000000003',
   sql: 'SELECT toInt64(1) AS n FROM numbers(1) WHERE @project != @now',
   caching: 900,
 });
 const lines: Record<string, unknown>[] = [];
-const service = await startTestService({
+const service = await ownService({
   env: {
-    TAILRACE_ENDPOINTS_DIR: endpoints.path,
+    TAILRACE_ENDPOINTS_DIR: endpoints,
     TAILRACE_TRUST_PROXY: '127.0.0.1, 10.0.0.0/8',
     TAILRACE_CORS_ORIGINS: ORIGIN,
   },
@@ -29,24 +31,11 @@ const { url, clock, core } = service;
 const { keyring } = service.service;
 
 const PATH = `${QUERY_PATH}/usage.api-counts?project=p1&interval=minutely`;
-const { ask, askFramework, close } = createWays(service, PATH);
-afterAll(async () => {
-  close();
-  await service.close();
-  await endpoints.remove();
-});
+const { ask, askFramework } = createWays(service, PATH);
 
 type Headers = Readonly<Record<string, string>>;
 
-beforeAll(async () => {
-  const events = Array.from({ length: 59 }, (_, i) => ({
-    id: `e${i}`,
-    project: 'p1',
-    timestamp: clock.now - i * 60_000,
-    metadata: { request: { path: '/rest/v1', url: 'https://p1.example/rest/v1?q=é' } },
-  }));
-  await storeEvents(core, 'cloudflare.logs.prod', events, clock.now);
-});
+await storeEvents(core, EDGE, edgeEvents(59, 'p1', 60_000), clock.now);
 
 describe('a question that was asked before is answered ahead of the framework', () => {
   test.each<[string, Headers]>([
@@ -198,7 +187,7 @@ describe('what was known of a question is not used any more', () => {
     const answer = async () => (await ask({}, { path })).body.toString();
     for (let i = 0; i < 2; i++) expect(await answer()).toBe('{"result":[{"n":1}]}');
     const sql = 'SELECT toInt64(2) AS n FROM numbers(1) WHERE @project != @now\n';
-    await writeFile(join(endpoints.path, 'changing', 'query.sql'), sql);
+    await writeFile(join(endpoints, 'changing', 'query.sql'), sql);
     await core.reload();
     for (let i = 0; i < 2; i++) expect(await answer()).toBe('{"result":[{"n":2}]}');
   });

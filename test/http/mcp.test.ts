@@ -8,7 +8,7 @@ import { writeDefinitions } from '../sandbox/support.ts';
 import { ENDLESS_SQL } from '../support/endpoints.ts';
 import { expectError } from '../support/http.ts';
 import { type Body, post } from '../support/ingest.ts';
-import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { ownService, PRIVATE_KEY, storeEvents } from '../support/service.ts';
 
 const YAML = `id: 7dea32a0-fb99-4b83-9c42-c900fca9aeb6
 name: logs.of-app
@@ -55,14 +55,12 @@ await addEndpoint(join(definitions.path, 'endpoints'), {
   caching: 'disabled',
 });
 const lines: string[] = [];
-const ORIGIN = 'https://app.example.com';
-const service = await startTestService({
-  env: { ...definitions.env, TAILRACE_CORS_ORIGINS: ORIGIN },
+const service = await ownService({
+  env: { ...definitions.env, TAILRACE_CORS_ORIGINS: 'https://app.example.com' },
   bounds: { mcpBytesMax: 2_000 },
   logger: pino({ level: 'info' }, { write: (line) => void lines.push(line) }),
 });
-const { core, clock, url, close } = service;
-const { keyring } = service.service;
+const { core, clock, url, newKey } = service;
 const event = (project: string, i: number) => ({
   id: `${project}${i}`,
   timestamp: new Date(clock.now - i * 1000).toISOString(),
@@ -77,11 +75,7 @@ const events = Array.from({ length: 40 }, (_, i) => [
 await storeEvents(core, 'app.logs', events, clock.now);
 
 const clients: Client[] = [];
-afterAll(async () => {
-  await Promise.all(clients.map((client) => client.close()));
-  await close();
-  await definitions.remove();
-});
+afterAll(() => Promise.all(clients.map((client) => client.close())));
 
 const MODERN = { pin: '2026-07-28' };
 
@@ -94,8 +88,6 @@ async function connect(headers: Record<string, string>, mode: 'legacy' | typeof 
   return client;
 }
 const withKey = (key: string) => connect({ 'x-api-key': key });
-const newKey = async (grant: Partial<Parameters<typeof keyring.create>[0]>) =>
-  (await keyring.create({ name: 'agent', scopes: ['query'], ...grant })).key;
 
 interface Structured {
   readonly result: readonly { readonly id: string; readonly status: number }[];
@@ -140,20 +132,18 @@ describe.each([
   });
 });
 
-describe('a tool', () => {
-  test('returns whole rows up to the bound, and says how many are missing and what would narrow it', async () => {
-    const { result = [], truncated, text } = await call(all, 'logs_of_app', { project: 'p' });
-    expect(result.length).toBeGreaterThan(5);
-    expect(result.map(({ id }) => id)).toEqual(result.map((_, i) => `p${i}`));
-    expect(JSON.stringify(result).length).toBeLessThan(2_000);
-    expect(truncated).toBe(
-      `the first ${result.length} of 40 rows, since an answer has at most 2000 bytes of rows; ask for less with project, min_status, statuses, since`,
-    );
-    expect(text.length).toBeLessThan(2_300);
-    expect(
-      await call(all, 'logs_of_app', { project: 'p', since: new Date(clock.now - 1_500).toISOString() }),
-    ).not.toHaveProperty('truncated');
-  });
+test('a tool returns whole rows up to the bound, and says how many are missing and what would narrow it', async () => {
+  const { result = [], truncated, text } = await call(all, 'logs_of_app', { project: 'p' });
+  expect(result.length).toBeGreaterThan(5);
+  expect(result.map(({ id }) => id)).toEqual(result.map((_, i) => `p${i}`));
+  expect(JSON.stringify(result).length).toBeLessThan(2_000);
+  expect(truncated).toBe(
+    `the first ${result.length} of 40 rows, since an answer has at most 2000 bytes of rows; ask for less with project, min_status, statuses, since`,
+  );
+  expect(text.length).toBeLessThan(2_300);
+  expect(
+    await call(all, 'logs_of_app', { project: 'p', since: new Date(clock.now - 1_500).toISOString() }),
+  ).not.toHaveProperty('truncated');
 });
 
 describe('a key', () => {
@@ -192,13 +182,11 @@ const TYPES = { 'content-type': 'application/json', accept: 'application/json, t
 const send = (body: Body, headers: Record<string, string> = {}) =>
   post(url, '/mcp', body, { ...TYPES, ...headers });
 
-describe('bad messages', () => {
-  test.each([
-    ['3 MB', JSON.stringify({ ...LIST, params: { x: 'x'.repeat(3_000_000) } }), {}, 'body_too_large'],
-    ['no JSON', '{"jsonrpc":', {}, 'invalid_request'],
-  ] as const)('%s is refused', async (_what, body, headers, code) => {
-    expectError(await send(body, headers), code);
-  });
+test.each([
+  ['3 MB', JSON.stringify({ ...LIST, params: { x: 'x'.repeat(3_000_000) } }), {}, 'body_too_large'],
+  ['no JSON', '{"jsonrpc":', {}, 'invalid_request'],
+] as const)('a message of %s is refused', async (_what, body, headers, code) => {
+  expectError(await send(body, headers), code);
 });
 
 test.each(['null', 'https://app.example.com.evil.com'])(

@@ -1,12 +1,11 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { startAlertingService } from '../support/alerting.ts';
 import { get, readMetric } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
 
 const service = await startAlertingService();
-afterAll(service.close);
 const { url } = service;
 
 beforeAll(async () => {

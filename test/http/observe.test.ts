@@ -1,12 +1,11 @@
 import { pino } from 'pino';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
-import { PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
+import { ownService, PRIVATE_KEY, PUBLIC_KEY } from '../support/service.ts';
 
 const lines: string[] = [];
 const logger = pino({ level: 'trace' }, { write: (line) => void lines.push(line) });
-const service = await startTestService({ logger });
-afterAll(service.close);
+const service = await ownService({ logger });
 const { url } = service;
 
 /** The log lines that a piece of work wrote, parsed. */
@@ -39,7 +38,7 @@ describe('the log', () => {
 
   test('holds neither keys nor values of parameters, however the request ends', async () => {
     const secrets = ['s3cret-value', PRIVATE_KEY, PUBLIC_KEY];
-    const { key } = await service.service.keyring.create({ name: 'k', scopes: ['query'] });
+    const key = await service.newKey();
     const written = await logOf(async () => {
       const query = 'project=s3cret-value&interval=daily&iso_timestamp_start=s3cret-value&junk=s3cret-value';
       for (const name of ['logs.all', 'usage.api-counts', 'functions.invocation-stats', 'none', '%FF']) {
@@ -67,18 +66,16 @@ describe('the log', () => {
   });
 });
 
-describe('/metrics', () => {
-  test('does not grow with what callers send', async () => {
-    // Node's own series of garbage collection appear with the first collection of their kind.
-    const series = async () =>
-      (await get(url, '/metrics')).text.split('\n').filter((line) => line.startsWith('tailrace_')).length;
-    for (const path of ['/nowhere', '/metrics']) await get(url, path);
-    await get(url, `${QUERY_PATH}/nothing?project=p1`);
-    const before = await series();
-    for (let i = 0; i < 20; i++) {
-      await get(url, `/nowhere/${i}`);
-      await get(url, `${QUERY_PATH}/nothing.${i}?project=p${i}&junk${i}=1`);
-    }
-    expect(await series()).toBe(before);
-  });
+test('/metrics does not grow with what callers send', async () => {
+  // Node's own series of garbage collection appear with the first collection of their kind.
+  const series = async () =>
+    (await get(url, '/metrics')).text.split('\n').filter((line) => line.startsWith('tailrace_')).length;
+  for (const path of ['/nowhere', '/metrics']) await get(url, path);
+  await get(url, `${QUERY_PATH}/nothing?project=p1`);
+  const before = await series();
+  for (let i = 0; i < 20; i++) {
+    await get(url, `/nowhere/${i}`);
+    await get(url, `${QUERY_PATH}/nothing.${i}?project=p${i}&junk${i}=1`);
+  }
+  expect(await series()).toBe(before);
 });

@@ -9,8 +9,7 @@ import { newProject, shareService } from '../support/shared-service.ts';
 
 const OPENAPI_PATH = '/openapi.json';
 const service = await shareService();
-const { url, clock, core } = service;
-const { keyring } = service.service;
+const { url, clock, core, newKey } = service;
 
 interface Responses {
   readonly [status: string]: { content?: { 'application/json': { schema: object } } };
@@ -81,7 +80,7 @@ test('the document describes the responses that endpoints and other routes reall
   const run = { project_ref: project, execution_time_ms: 12, response: { status_code: 200 } };
   await storeEvents(core, 'cloudflare.logs.prod', [edge], clock.now);
   await storeEvents(core, 'deno-relay-logs', [{ timestamp, metadata: run }], clock.now);
-  await keyring.create({ name: 'k', scopes: ['query'], rate: { perSecond: 1, burst: 2 } });
+  await newKey({ rate: { perSecond: 1, burst: 2 } });
   for (const name of ['logs.all', 'usage.api-counts', 'functions.invocation-stats']) {
     const { body } = await get(url, `${QUERY_PATH}/${name}?project=${project}&interval=daily`);
     expect(body.result.length).toBeGreaterThan(0);
@@ -99,8 +98,9 @@ test('the document describes the responses that endpoints and other routes reall
 test('a key sees the endpoints that it may read; without one, none is named', async () => {
   const without = await documentOf('');
   expect(JSON.stringify(without)).not.toMatch(/logs\.all|api-counts|invocation/);
-  const { key } = await keyring.create({ name: 'k', scopes: ['query'], endpoints: ['logs.all'] });
-  expect(endpointsOf(await documentOf(key))).toEqual([`${QUERY_PATH}/logs.all`]);
+  expect(endpointsOf(await documentOf(await newKey({ endpoints: ['logs.all'] })))).toEqual([
+    `${QUERY_PATH}/logs.all`,
+  ]);
   expect(endpointsOf(await documentOf(PUBLIC_KEY))).toEqual([]);
   expectError(await get(url, OPENAPI_PATH, { 'x-api-key': 'wrong' }), 'unauthorized');
 });

@@ -152,26 +152,23 @@ describe.each(ENCODINGS)('in %s', (_, type, encode) => {
   });
 });
 
-describe('the answer', () => {
+test('the answer to protobuf is protobuf', async () => {
   const late = { timeUnixNano: nanos(clock.now + 7_200_000) };
   const reason = expect.stringMatching(
     /^event 2: has a timestamp more than an hour ahead: .*; event 3: has a/,
   );
-
-  test('to protobuf is protobuf', async () => {
-    const ask = async (records: object[]) => {
-      const response = await fetch(`${url}/v1/logs`, {
-        method: 'POST',
-        body: toProtobuf(requestOf(records)),
-        headers: { 'content-type': PROTOBUF, 'x-api-key': PUBLIC_KEY },
-      });
-      expect([response.status, response.headers.get('content-type')]).toEqual([200, PROTOBUF]);
-      return new Uint8Array(await response.arrayBuffer());
-    };
-    expect(await ask([{}])).toHaveLength(0);
-    const decoded = RESPONSE.toObject(RESPONSE.decode(await ask([{}, late, late])), { longs: String });
-    expect(decoded).toEqual({ partialSuccess: { rejectedLogRecords: '2', errorMessage: reason } });
-  });
+  const ask = async (records: object[]) => {
+    const response = await fetch(`${url}/v1/logs`, {
+      method: 'POST',
+      body: toProtobuf(requestOf(records)),
+      headers: { 'content-type': PROTOBUF, 'x-api-key': PUBLIC_KEY },
+    });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, PROTOBUF]);
+    return new Uint8Array(await response.arrayBuffer());
+  };
+  expect(await ask([{}])).toHaveLength(0);
+  const decoded = RESPONSE.toObject(RESPONSE.decode(await ask([{}, late, late])), { longs: String });
+  expect(decoded).toEqual({ partialSuccess: { rejectedLogRecords: '2', errorMessage: reason } });
 });
 
 test('a text of protobuf that is not UTF-8 is stored, repaired, and the other records as they are', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { NewKey } from '../../src/keys/management.ts';
 import type { Overview } from '../../src/management/admin-view.ts';
 import type { EndpointView, Me, Projects } from '../../src/management/view.ts';
 import { expectError, get } from '../support/http.ts';
@@ -8,8 +7,7 @@ import { PUBLIC_KEY } from '../support/service.ts';
 import { newProject, shareService } from '../support/shared-service.ts';
 
 const service = await shareService();
-const { url, clock } = service;
-const { keyring } = service.service;
+const { url, clock, newKey } = service;
 
 async function read<T>(path: string, key?: string): Promise<T> {
   const answer = await get(url, path, key === undefined ? {} : { 'x-api-key': key });
@@ -17,24 +15,20 @@ async function read<T>(path: string, key?: string): Promise<T> {
   return JSON.parse(answer.text) as T;
 }
 const overview = (key?: string) => read<Overview>('/api/overview', key);
-const keyOf = async (fields: Partial<NewKey>) =>
-  (await keyring.create({ name: 'k', scopes: ['query'], ...fields })).key;
 const send = (project: string) =>
   post(url, TO_EDGE, [{ project, timestamp: new Date(clock.now - 90_000).toISOString() }]);
 
-describe('the overview', () => {
-  test('is for keys with manage, each within its lists', async () => {
-    expectError(await get(url, '/api/overview', { 'x-api-key': await keyOf({}) }), 'forbidden');
-    const key = await keyOf({ scopes: ['manage'], endpoints: ['logs.all'], sources: [EDGE] });
-    const seen = await overview(key);
-    expect(seen.endpoints.map((one) => one.name)).toEqual(['logs.all']);
-    expect(seen.sources.map((one) => one.name)).toEqual([EDGE]);
-  });
+test('the overview is for keys with manage, each within its lists', async () => {
+  expectError(await get(url, '/api/overview', { 'x-api-key': await newKey({}) }), 'forbidden');
+  const key = await newKey({ scopes: ['manage'], endpoints: ['logs.all'], sources: [EDGE] });
+  const seen = await overview(key);
+  expect(seen.endpoints.map((one) => one.name)).toEqual(['logs.all']);
+  expect(seen.sources.map((one) => one.name)).toEqual([EDGE]);
 });
 
 describe('the definitions', () => {
   test('are told to keys that may read the endpoint, the SQL to keys with manage', async () => {
-    const key = await keyOf({ endpoints: ['logs.all'], pins: { project: 'p1' } });
+    const key = await newKey({ endpoints: ['logs.all'], pins: { project: 'p1' } });
     const { result } = await read<{ result: EndpointView[] }>('/api/endpoints', key);
     expect(result).toMatchObject([{ name: 'logs.all', caching_seconds: null, sql: null }]);
     expect(result[0]?.parameters.map((one) => one.pinned)).toEqual(['p1', null, null, null]);
@@ -44,7 +38,7 @@ describe('the definitions', () => {
 
   test('of the key itself are returned to any key', async () => {
     expect(await read<Me>('/api/me', PUBLIC_KEY)).toMatchObject({ id: 'public', scopes: ['ingest'] });
-    const key = await keyOf({ pins: { project: 'p1' }, endpoints: ['logs.all'] });
+    const key = await newKey({ pins: { project: 'p1' }, endpoints: ['logs.all'] });
     expect(await read<Me>('/api/me', key)).toMatchObject({
       scopes: ['query'],
       endpoints: ['logs.all'],
@@ -56,19 +50,17 @@ describe('the definitions', () => {
   });
 });
 
-describe('the projects', () => {
-  test('are those that have events, and for a pinned key its own alone', async () => {
-    const projects = [newProject(), newProject()];
-    for (const project of projects) await send(project);
-    await read<Projects>('/api/projects');
-    clock.now += 31_000;
-    await read<Projects>('/api/projects');
-    await expect
-      .poll(async () => (await read<Projects>('/api/projects')).result)
-      .toEqual(expect.arrayContaining(projects));
-    expect(await read<Projects>('/api/projects', await keyOf({ pins: { project: 'mine' } }))).toEqual({
-      result: ['mine'],
-      complete: true,
-    });
+test('the projects are those that have events, and for a pinned key its own alone', async () => {
+  const projects = [newProject(), newProject()];
+  for (const project of projects) await send(project);
+  await read<Projects>('/api/projects');
+  clock.now += 31_000;
+  await read<Projects>('/api/projects');
+  await expect
+    .poll(async () => (await read<Projects>('/api/projects')).result)
+    .toEqual(expect.arrayContaining(projects));
+  expect(await read<Projects>('/api/projects', await newKey({ pins: { project: 'mine' } }))).toEqual({
+    result: ['mine'],
+    complete: true,
   });
 });

@@ -1,20 +1,20 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { deleteRows } from '../support/delete-rows.ts';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
+import { ownFolder, ownService, storeEvents } from '../support/service.ts';
 
 const EDGE = 'cloudflare.logs.prod';
 const SHIPPED = 'logs.all';
 
-const YAML = (name: string, id: string, more = '') => `
+const YAML = (name: string, id: string) => `
 id: 11111111-1111-4111-8111-1111111111${id}
 name: ${name}
 description: Entries of a project.
 max_rows: 100
 caching: 60
-${more}
+cursor: { by: [timestamp asc, id asc], size: 7 }
 parameters:
   project: { type: string, required: true, description: The project. }
 columns:
@@ -28,22 +28,17 @@ WHERE @cursor_timestamp IS NULL OR (toUnixTimestamp64Micro(at), id) > (@cursor_t
 ORDER BY timestamp, id
 LIMIT 7`;
 
-const { path: folder, remove } = await temporaryFolder();
-const PAGED = 'cursor: { by: [timestamp asc, id asc], size: 7 }';
+const { path: folder } = await ownFolder();
 for (const [name, id] of [
   ['oldest', '01'],
   ['other', '02'],
 ] as const) {
   await mkdir(join(folder, name));
-  await writeFile(join(folder, name, 'endpoint.yaml'), YAML(`pages.${name}`, id, PAGED));
+  await writeFile(join(folder, name, 'endpoint.yaml'), YAML(`pages.${name}`, id));
   await writeFile(join(folder, name, 'query.sql'), SQL);
 }
 await cp('endpoints/logs.all', join(folder, SHIPPED), { recursive: true });
-const own = await startTestService({ env: { TAILRACE_ENDPOINTS_DIR: folder } });
-afterAll(async () => {
-  await own.close();
-  await remove();
-});
+const own = await ownService({ env: { TAILRACE_ENDPOINTS_DIR: folder } });
 
 const INSTANTS = 3;
 
@@ -57,31 +52,20 @@ function events(project: string, from: number, count: number, nowMs: number): ob
   }));
 }
 
-interface Page {
-  readonly rows: Record<string, unknown>[];
-  readonly next: string | undefined;
-  readonly headers: Headers;
-}
-
-async function read(url: string, path: string, init: RequestInit = {}): Promise<Page> {
-  const response = await fetch(url + path, {
-    ...init,
-    headers: { 'x-api-key': PRIVATE_KEY, ...init.headers },
-  });
-  const text = await response.text();
-  expect(response.status, text).toBe(200);
-  const link = response.headers.get('link');
+async function read(path: string) {
+  const { status, text, headers, body } = await get(own.url, path);
+  expect(status, text).toBe(200);
+  const link = headers.get('link');
   const next = link === null ? undefined : /^<([^>]*)>; rel="next"$/.exec(link)?.[1];
   expect(next === undefined).toBe(link === null);
-  const { result } = text === '' ? { result: [] } : JSON.parse(text);
-  return { rows: result, next, headers: response.headers };
+  return { rows: body.result, next };
 }
 
 /** Follows the links from a path on. @param between runs after each page */
-async function readAll(url: string, path: string, between: () => Promise<void> = async () => {}) {
+async function readAll(path: string, between: () => Promise<void> = async () => {}) {
   const rows: Record<string, unknown>[] = [];
   for (let next: string | undefined = path; next !== undefined; ) {
-    const page: Page = await read(url, next);
+    const page: Awaited<ReturnType<typeof read>> = await read(next);
     rows.push(...page.rows);
     next = page.next;
     await between();
@@ -98,11 +82,11 @@ beforeAll(async () => {
 describe('following the links', () => {
   test('a page of a URL that is too long for a link in headers is read without one', async () => {
     const path = `${pathOf('pages.oldest', 'p')}&unknown=${'%D1%89'.repeat(3_000)}`; // Node's own fetch reads 16 KiB of headers
-    expect(await read(own.url, path)).toMatchObject({ rows: { length: 7 }, next: undefined });
+    expect(await read(path)).toMatchObject({ rows: { length: 7 }, next: undefined });
   });
 
   test('reaches each of many rows that share id and microsecond, of an endpoint and of a search', async () => {
-    const { core, clock, url } = own;
+    const { core, clock } = own;
     const project = 'alike';
     const at = (ms: number) => new Date(clock.now - ms).toISOString();
     const alike = Array.from({ length: 250 }, (_, i) => ({
@@ -116,18 +100,18 @@ describe('following the links', () => {
     for (const events of [alike.slice(0, 90), alike.slice(90), others])
       await storeEvents(core, EDGE, events, clock.now);
     const wanted = ['at-1000', ...alike.map(({ id }) => id), 'at-9000'];
-    expect(await readAll(url, pathOf(SHIPPED, project))).toEqual(wanted);
+    expect(await readAll(pathOf(SHIPPED, project))).toEqual(wanted);
     for (const limit of [60, 100])
-      expect(await readAll(url, `/api/search?project=${project}&limit=${limit}`)).toEqual(wanted);
+      expect(await readAll(`/api/search?project=${project}&limit=${limit}`)).toEqual(wanted);
   });
 
   test('reaches each row that was there once, newest first, while events come in at the same microseconds', async () => {
-    const { core, clock, url } = own;
+    const { core, clock } = own;
     const project = 'busy';
     const there = events(project, 0, 730, clock.now);
     await storeEvents(core, EDGE, there, clock.now);
     let from = 10_000;
-    const ids = await readAll(url, pathOf(SHIPPED, project), async () => {
+    const ids = await readAll(pathOf(SHIPPED, project), async () => {
       const late = events(project, from, 20, clock.now); // among the rows of every page
       const fresh = { id: `new-${from}`, timestamp: new Date(clock.now).toISOString(), project };
       await storeEvents(core, EDGE, [...late, fresh], clock.now);
@@ -141,7 +125,7 @@ describe('following the links', () => {
 
 describe('a cursor', () => {
   const cursorOf = async (path: string) =>
-    new URL((await read(own.url, path)).next ?? '', own.url).searchParams.get('cursor') ?? '';
+    new URL((await read(path)).next ?? '', own.url).searchParams.get('cursor') ?? '';
 
   async function expectRefused(path: string, cursor: string, message: RegExp) {
     const answer = await get(own.url, `${path}&cursor=${cursor}`);
@@ -165,13 +149,12 @@ describe('a cursor', () => {
 
   test('of another key’s pin is refused, and one of the same pin is taken', async () => {
     await storeEvents(own.core, EDGE, events('pinned', 0, 20, own.clock.now), own.clock.now);
-    const grant = { name: 'p', scopes: ['query'], pins: { project: 'p' } } as const;
-    const { key } = await own.service.keyring.create(grant);
-    const path = `${QUERY_PATH}/pages.oldest`;
-    const read = (cursor: string) =>
-      fetch(`${own.url}${path}?cursor=${cursor}`, { headers: { 'x-api-key': key } });
-    expect((await read(await cursorOf(pathOf('pages.oldest', 'pinned')))).status).toBe(400);
-    expect((await read(await cursorOf(pathOf('pages.oldest', 'p')))).status).toBe(200);
+    const headers = { 'x-api-key': await own.newKey({ pins: { project: 'p' } }) };
+    const ask = async (project: string) => {
+      const cursor = await cursorOf(pathOf('pages.oldest', project));
+      return (await get(own.url, `${QUERY_PATH}/pages.oldest?cursor=${cursor}`, headers)).status;
+    };
+    expect([await ask('pinned'), await ask('p')]).toEqual([400, 200]);
   });
 
   test('of an earlier definition is refused; a deletion of events changes none', async () => {
@@ -179,7 +162,7 @@ describe('a cursor', () => {
     const cursor = await cursorOf(path);
     await deleteRows(own.core.engine, own.core.registry.getSource(EDGE), "project = 'nobody'");
     expect(await own.core.followDeletions()).toBe(true);
-    expect((await read(own.url, `${path}&cursor=${cursor}`)).rows).toHaveLength(7);
+    expect((await read(`${path}&cursor=${cursor}`)).rows).toHaveLength(7);
     await writeFile(join(folder, 'oldest', 'query.sql'), `${SQL}\n-- changed\n`);
     await own.core.reload();
     await expectRefused(path, cursor, /created for an earlier definition/);

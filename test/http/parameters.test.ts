@@ -1,31 +1,26 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { ownService, storeEvents } from '../support/service.ts';
 import { createWays } from '../support/ways.ts';
 
 const endpoints = await copyEndpoints();
 const sql = 'SELECT toInt64(1) AS n FROM numbers(1) WHERE @project != @now';
 for (const [i, name] of ['test.loose', 'test.strict'].entries())
-  await addEndpoint(endpoints.path, {
+  await addEndpoint(endpoints, {
     name,
     id: `a0000000-0000-4000-8000-00000000000${i}`,
     sql,
     caching: 900,
   });
-await appendFile(join(endpoints.path, 'test.strict/endpoint.yaml'), 'strict: true\n');
-const service = await startTestService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints.path } });
+await appendFile(join(endpoints, 'test.strict/endpoint.yaml'), 'strict: true\n');
+const service = await ownService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints } });
 const { url, clock, call, core } = service;
 const LOOSE = `${QUERY_PATH}/test.loose`;
 const ways = createWays(service, `${LOOSE}?project=p&projct=q&inte%20rval=a,b%0D%0AX-Evil:1&ünï=1&projct=r`);
-afterAll(async () => {
-  ways.close();
-  await service.close();
-  await endpoints.remove();
-});
 
 const FUNCTIONS = '3dea32a0-fb99-4b83-9c42-c900fca9aeb6';
 const timestamp = new Date(clock.now - 60_000).toISOString();

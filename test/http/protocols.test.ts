@@ -15,9 +15,8 @@ import { newProject } from '../support/shared-service.ts';
 type Name = keyof typeof WIRES;
 
 const service = await shareProtocolService();
-const { url, clock, rows } = service;
-const { keyring } = service.service;
-const { key: reader } = await keyring.create({ name: 'reader', scopes: ['query'] });
+const { url, clock, rows, newKey } = service;
+const reader = await newKey();
 
 /** The status of a request of which an event is rejected. */
 const IN_PART: Readonly<Record<Name, number>> = { loki: 400, elasticsearch: 200, otlp: 200 };
@@ -128,8 +127,7 @@ describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name,
     await send(wire.write([event('', `by-${name}`)]));
     const messages = (await rows(PROTOCOL_PROJECT)).map((row) => String(row['event_message']));
     expect(messages.some((message) => message.startsWith(`by-${name} `))).toBe(true);
-    const { key } = await keyring.create({ name: 'pinned', scopes: ['ingest'], pins: { project: own } });
-    const headers = { 'x-api-key': key };
+    const headers = { 'x-api-key': await newKey({ scopes: ['ingest'], pins: { project: own } }) };
     expect((await send(wire.write([event('')]), headers)).status).toBe(wire.ok);
     // The name of the member that names the project may be written with an escape.
     const named = wire.write([event(other)]);
@@ -146,7 +144,7 @@ describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name,
 
   test('with a key for some sources reaches only these', async () => {
     const project = newProject();
-    const { key } = await keyring.create({ name: 'one', scopes: ['ingest'], sources: ['gateway.logs'] });
+    const key = await newKey({ scopes: ['ingest'], sources: ['gateway.logs'] });
     const headers = { 'x-api-key': key, 'x-project': project };
     const one = wire.write([event(project)]);
     const answer = await send(one, headers);

@@ -1,25 +1,21 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WIRES } from '../../trial/wire.ts';
 import { expectError, get, readMetric } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
 import { expectRefusal } from '../support/protocols.ts';
-import { PRIVATE_KEY, PUBLIC_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+import { ownFolder, ownService, PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
 
 const DAY_MS = 86_400_000;
 const START = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2;
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const FILE = join(folder.path, 'quotas.yaml');
 await writeFile(FILE, 'projects: { busy: { events: 4 }, wide: { bytes: 10 } }\n');
 const DATA = join(folder.path, 'data');
 const settings = { TAILRACE_QUOTAS_FILE: FILE, TAILRACE_DATA_DIR: DATA };
-const service = await startTestService({ env: settings, now: START });
-afterAll(async () => {
-  await service.close();
-  await folder.remove();
-});
+const service = await ownService({ env: settings, now: START });
 const { url, clock, core } = service;
 
 const setQuotas = async (text: string) => {

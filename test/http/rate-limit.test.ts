@@ -1,43 +1,34 @@
-import { pino } from 'pino';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expectError, get, type HttpAnswer, QUERY_PATH, readMetric } from '../support/http.ts';
-import { PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
+import { ownService, PRIVATE_KEY, PUBLIC_KEY } from '../support/service.ts';
 
 const PATH = `${QUERY_PATH}/usage.api-counts?project=p1&interval=daily`;
 
 const rateOf = ({ headers }: HttpAnswer) =>
   ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) => headers.get(name));
 
-const lines: string[] = [];
-const service = await startTestService({
+const service = await ownService({
   env: { TAILRACE_RATE_PER_SECOND: '5' },
   bounds: { authFailuresPerMinuteMax: 60 },
-  logger: pino({ level: 'info' }, { write: (line) => void lines.push(line) }),
 });
-afterAll(service.close);
-const { url, clock } = service;
-const { keyring } = service.service;
+const { url, clock, newKey } = service;
 
-describe('a key with a rate', () => {
-  const newKey = async () => (await keyring.create({ name: 'limited', scopes: ['query'] })).key;
+test('a key with a rate is answered 429 beyond it, also for cached answers, until the time that it is told; others are not', async () => {
   const ask = (key: string, path = PATH) => get(url, path, { 'x-api-key': key });
-
-  test('is answered 429 beyond it, also for cached answers, until the time that it is told; others are not', async () => {
-    const [key, other] = [await newKey(), await newKey()];
-    for (let i = 0; i < 5; i++) expect((await ask(key)).status).toBe(200);
-    const before = await readMetric(url, 'tailrace_rate_limited_total', { reason: 'key' });
-    const refused = await ask(key);
-    expectError(refused, 'rate_limited');
-    expect(refused.headers.get('retry-after')).toBe('1');
-    expect(rateOf(refused)).toEqual(['5', '0', '1']);
-    expect(refused.body.error.message).toContain('5 requests a second, and 5 at once');
-    expect(await readMetric(url, 'tailrace_rate_limited_total', { reason: 'key' })).toBe(before + 1);
-    expect(rateOf(await ask(other))).toEqual(['5', '4', '1']);
-    clock.now += 400;
-    expect([(await ask(key)).status, (await ask(key)).status, (await ask(key)).status]).toEqual([
-      200, 200, 429,
-    ]);
-  });
+  const [key, other] = [await newKey(), await newKey()];
+  for (let i = 0; i < 5; i++) expect((await ask(key)).status).toBe(200);
+  const before = await readMetric(url, 'tailrace_rate_limited_total', { reason: 'key' });
+  const refused = await ask(key);
+  expectError(refused, 'rate_limited');
+  expect(refused.headers.get('retry-after')).toBe('1');
+  expect(rateOf(refused)).toEqual(['5', '0', '1']);
+  expect(refused.body.error.message).toContain('5 requests a second, and 5 at once');
+  expect(await readMetric(url, 'tailrace_rate_limited_total', { reason: 'key' })).toBe(before + 1);
+  expect(rateOf(await ask(other))).toEqual(['5', '4', '1']);
+  clock.now += 400;
+  expect([(await ask(key)).status, (await ask(key)).status, (await ask(key)).status]).toEqual([
+    200, 200, 429,
+  ]);
 });
 
 describe('an address from which wrong keys come', () => {
@@ -47,7 +38,7 @@ describe('an address from which wrong keys come', () => {
   };
 
   test('does not learn which key is right', async () => {
-    const { key } = await keyring.create({ name: 'new here', scopes: ['query'] });
+    const key = await newKey();
     await exhaust();
     const [right, wrong] = [await fail(key), await fail('wrong')];
     expectError(right, 'rate_limited');

@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
-import { startTestService } from '../support/service.ts';
+import { ownService } from '../support/service.ts';
 
 const endpoints = await copyEndpoints();
 const ids = ['a', 'b', 'c'].map((one) => `${one}0000000-0000-4000-8000-000000000001`);
 const add = (i: number, name: string, sql: string) =>
-  addEndpoint(endpoints.path, { name, id: ids[i] ?? '', sql, caching: 900 });
+  addEndpoint(endpoints, { name, id: ids[i] ?? '', sql, caching: 900 });
 await add(0, 'test.edge', 'SELECT toInt64(count()) AS n FROM edge_logs WHERE project = @project');
 await add(1, 'test.none', 'SELECT toInt64(length(@project)) AS n');
 // What this one reads depends on more than the names in it.
@@ -17,11 +17,7 @@ await add(
   'test.uncertain',
   "SELECT toInt64(hasColumnInTable(currentDatabase(), 'auth_logs', 'extra')) AS n WHERE @project != ''",
 );
-const service = await startTestService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints.path } });
-afterAll(async () => {
-  await service.close();
-  await endpoints.remove();
-});
+const service = await ownService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints } });
 const { call, core, config } = service;
 
 const ALL = ['functions.invocation-stats', 'usage.api-counts', 'test.edge', 'test.none', 'test.uncertain'];
@@ -47,23 +43,24 @@ const retain = (days: number) => (text: string) =>
 
 const EXTRA = '  extra: { type: string, path: metadata.extra, description: Of a test. }\n';
 
-describe('a reload empties the answers of the endpoints that read what has changed, and no others:', () => {
-  test.each<[string, string, (text: string) => string, string[]]>([
-    ['a source that nobody reads', source('postgres.logs'), retain(30), ['test.uncertain']],
-    ['a column of a source', source('gotrue.logs.prod'), (text) => text + EXTRA, ['test.uncertain']],
-    [
-      'the source of requests',
-      source('cloudflare.logs.prod'),
-      retain(1),
-      ['usage.api-counts', 'test.edge', 'test.uncertain'],
-    ],
-    [
-      'the SQL of an endpoint',
-      join(endpoints.path, 'test.edge', 'query.sql'),
-      (text) => `${text} -- changed`,
-      ['test.edge'],
-    ],
-  ])('%s', async (_, file, edit, lost) => {
+test.each<[string, string, (text: string) => string, string[]]>([
+  ['a source that nobody reads', source('postgres.logs'), retain(30), ['test.uncertain']],
+  ['a column of a source', source('gotrue.logs.prod'), (text) => text + EXTRA, ['test.uncertain']],
+  [
+    'the source of requests',
+    source('cloudflare.logs.prod'),
+    retain(1),
+    ['usage.api-counts', 'test.edge', 'test.uncertain'],
+  ],
+  [
+    'the SQL of an endpoint',
+    join(endpoints, 'test.edge', 'query.sql'),
+    (text) => `${text} -- changed`,
+    ['test.edge'],
+  ],
+])(
+  'a reload empties the answers of the endpoints that read what has changed, and no others: %s',
+  async (_, file, edit, lost) => {
     expect(await lostBy(file, edit)).toEqual(lost);
-  });
-});
+  },
+);

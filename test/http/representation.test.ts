@@ -1,6 +1,8 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { edgeEvents } from '../support/events.ts';
 import { get, QUERY_PATH } from '../support/http.ts';
+import { EDGE } from '../support/ingest.ts';
 import { PRIVATE_KEY, storeEvents } from '../support/service.ts';
 import { newProject, shareService } from '../support/shared-service.ts';
 import { createWays } from '../support/ways.ts';
@@ -12,40 +14,30 @@ const CACHED = `${QUERY_PATH}/usage.api-counts?project=${project}&interval=minut
 const UNCACHED = `${QUERY_PATH}/logs.all?project=${project}`;
 
 const ways = createWays(service, CACHED);
-afterAll(ways.close);
 /** The bytes as they come, which `fetch` would decompress. */
 const ask = (path: string, headers: Record<string, string> = {}) => ways.ask(headers, { path });
 
-beforeAll(async () => {
-  const events = Array.from({ length: 59 }, (_, i) => ({
-    id: `e${i}`,
-    project,
-    timestamp: clock.now - i * 60_000,
-    metadata: { request: { path: '/rest/v1', url: `https://${project}.example/rest/v1` } },
-  }));
-  await storeEvents(core, 'cloudflare.logs.prod', events, clock.now);
+await storeEvents(core, EDGE, edgeEvents(59, project, 60_000), clock.now);
+
+test.each([
+  ['gzip, deflate, br', 'br', brotliDecompressSync],
+  ['*', 'zstd', zstdDecompressSync],
+  ['zstd;q=0, br;q=0, gzip;q=0.1', 'gzip', gunzipSync],
+])('a response to a caller that accepts %s is in %s', async (accepted, encoding, decompress) => {
+  for (const path of [CACHED, UNCACHED]) {
+    const plain = await ask(path);
+    const { status, headers, body } = await ask(path, { 'accept-encoding': accepted });
+    expect([status, headers['content-encoding']]).toEqual([200, encoding]);
+    expect(headers['content-length']).toBe(String(body.length));
+    expect(headers.vary).toContain('Accept-Encoding');
+    expect(decompress(body).toString()).toBe(plain.body.toString());
+    expect(headers.etag).not.toBe(plain.headers.etag);
+  }
 });
 
-describe('a response', () => {
-  test.each([
-    ['gzip, deflate, br', 'br', brotliDecompressSync],
-    ['*', 'zstd', zstdDecompressSync],
-    ['zstd;q=0, br;q=0, gzip;q=0.1', 'gzip', gunzipSync],
-  ])('to a caller that accepts %s is in %s', async (accepted, encoding, decompress) => {
-    for (const path of [CACHED, UNCACHED]) {
-      const plain = await ask(path);
-      const { status, headers, body } = await ask(path, { 'accept-encoding': accepted });
-      expect([status, headers['content-encoding']]).toEqual([200, encoding]);
-      expect(headers['content-length']).toBe(String(body.length));
-      expect(headers.vary).toContain('Accept-Encoding');
-      expect(decompress(body).toString()).toBe(plain.body.toString());
-      expect(headers.etag).not.toBe(plain.headers.etag);
-    }
-  });
-});
-
-describe('a caller that has the response', () => {
-  test.each([CACHED, UNCACHED])('gets 304, in every encoding: %s', async (path) => {
+test.each([CACHED, UNCACHED])(
+  'a caller that has the response gets 304, in every encoding: %s',
+  async (path) => {
     for (const encoding of ['identity', 'gzip', 'zstd']) {
       const { headers } = await ask(path, { 'accept-encoding': encoding });
       const again = await ask(path, { 'accept-encoding': encoding, 'if-none-match': `"x", ${headers.etag}` });
@@ -57,22 +49,18 @@ describe('a caller that has the response', () => {
     const etag = String((await ask(path, own)).headers.etag);
     const fetched = await fetch(url + path, { headers: { ...own, 'if-none-match': etag } });
     expect([fetched.status, fetched.headers.get('etag')]).toEqual([304, etag]);
-  });
-});
+  },
+);
 
-describe('the request id', () => {
+test('the request id is the one that was sent, if it is safe to repeat', async () => {
   const idOf = async (given?: string) =>
     (await get(url, UNCACHED, given === undefined ? {} : { 'x-request-id': given })).headers.get(
       'x-request-id',
     );
-
-  test('is the one that was sent, if it is safe to repeat', async () => {
-    for (const given of ['A-b_c.1', 'x'.repeat(100)]) expect(await idOf(given)).toBe(given);
-    const created: unknown[] = [];
-    for (const given of [undefined, '', 'x'.repeat(101), 'two words', '<script>', '{"a":1}'])
-      created.push(await idOf(given));
-    for (const id of created)
-      expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/);
-    expect(new Set(created).size).toBe(created.length);
-  });
+  for (const given of ['A-b_c.1', 'x'.repeat(100)]) expect(await idOf(given)).toBe(given);
+  const created: unknown[] = [];
+  for (const given of [undefined, '', 'x'.repeat(101), 'two words', '<script>', '{"a":1}'])
+    created.push(await idOf(given));
+  for (const id of created) expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/);
+  expect(new Set(created).size).toBe(created.length);
 });

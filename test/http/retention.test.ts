@@ -1,18 +1,17 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Overview } from '../../src/management/admin-view.ts';
 import { copyFewDefinitions } from '../support/definitions.ts';
 import { get, readMetric } from '../support/http.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
-import { startTestService, temporaryFolder } from '../support/service.ts';
+import { ownFolder, startTestService } from '../support/service.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.now();
 const WRONG = NOW + 100 * DAY_MS;
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 const definitions = await copyFewDefinitions(folder.path);
 
 /** A service on the one data directory, whose clock the test moves. */

@@ -1,13 +1,12 @@
 import { METHODS } from 'node:http';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { pathsOf } from '../../src/http/route.ts';
 import { ALLOWED_METHODS, ROUTES } from '../../src/http/routes/index.ts';
 import { createSecret, SCOPES, type Scope } from '../../src/keys/grant.ts';
-import { PRIVATE_KEY, startTestService } from '../support/service.ts';
+import { ownService, PRIVATE_KEY } from '../support/service.ts';
 
 // Every path is called without a key, too.
-const service = await startTestService({ bounds: { authFailuresPerMinuteMax: 100_000 } });
-afterAll(service.close);
+const service = await ownService({ bounds: { authFailuresPerMinuteMax: 100_000 } });
 const { app, keyring } = service.service;
 
 const STORED = 'logs.all';
@@ -85,17 +84,15 @@ describe('the router', () => {
   });
 });
 
-describe('/openapi.json', () => {
-  test('has every operation of the definitions, and no other', async () => {
-    const endpoints = service.core.registry.endpoints.map(({ name }) => name);
-    const expected = described.flatMap(({ path, route: { method, operation } }) => {
-      if (path.includes(':endpoint') && path.startsWith('/api/'))
-        return endpoints.map((name) => `${method} ${path.replace(':endpoint', name)}`);
-      return operation === undefined ? [] : [`${method} ${path}`];
-    });
-    const names = (await readDocument()).map(({ name }) => toPath(name));
-    expect(names.toSorted()).toEqual(expected.toSorted());
+test('/openapi.json has every operation of the definitions, and no other', async () => {
+  const endpoints = service.core.registry.endpoints.map(({ name }) => name);
+  const expected = described.flatMap(({ path, route: { method, operation } }) => {
+    if (path.includes(':endpoint') && path.startsWith('/api/'))
+      return endpoints.map((name) => `${method} ${path.replace(':endpoint', name)}`);
+    return operation === undefined ? [] : [`${method} ${path}`];
   });
+  const names = (await readDocument()).map(({ name }) => toPath(name));
+  expect(names.toSorted()).toEqual(expected.toSorted());
 });
 
 /** The paths of Fastify's tree of routes. */

@@ -1,18 +1,14 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { storeCanaries, writeDefinitions } from '../sandbox/support.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
 import { type Body, post as send } from '../support/ingest.ts';
-import { startTestService } from '../support/service.ts';
+import { ownService } from '../support/service.ts';
 
 const definitions = await writeDefinitions();
-const { core, clock, url, call, close } = await startTestService({
+const { core, clock, url, call } = await ownService({
   env: definitions.env,
 });
 await storeCanaries(core);
-afterAll(async () => {
-  await close();
-  await definitions.remove();
-});
 
 const post = (endpoint: string, body: Body) => send(url, `${QUERY_PATH}/${endpoint}`, body);
 

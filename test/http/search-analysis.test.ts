@@ -1,15 +1,14 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createRandom, type Random } from '../../src/lib/random.ts';
 import { createLabelled } from '../../trial/oracle/labelled-messages.ts';
 import type { SearchedEvent } from '../../trial/oracle/search.ts';
 import { get } from '../support/http.ts';
 import { storeSearched } from '../support/matched.ts';
 import { SEED } from '../support/property.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { ownService, storeEvents } from '../support/service.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
-const { core, url, close } = await startTestService({ now: nowMs });
-afterAll(close);
+const { core, url } = await ownService({ now: nowMs });
 const search = (parameters: Record<string, string>) =>
   get(url, `/api/search?${new URLSearchParams(parameters)}`);
 

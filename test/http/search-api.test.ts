@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
 import { createRandom } from '../../src/lib/random.ts';
 import type { SearchTree, SearchValue } from '../../src/search/parse.ts';
@@ -8,14 +8,13 @@ import { findEvents, levelOf, type SearchedEvent, textOf } from '../../trial/ora
 import { expectError, get } from '../support/http.ts';
 import { createFindAtDoor, storeSearched } from '../support/matched.ts';
 import { runs, SEED } from '../support/property.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { ownService, storeEvents } from '../support/service.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const HOUR_MS = 3_600_000;
-const { core, url, service, close } = await startTestService({
+const { core, url, newKey } = await ownService({
   now: nowMs,
 });
-afterAll(close);
 
 const EDGE = 'cloudflare.logs.prod';
 const POSTGRES = 'postgres.logs';
@@ -59,6 +58,7 @@ const events: SearchedEvent[] = Array.from({ length: 400 }, (_, i) => ({
 
 await storeSearched(core, events, nowMs);
 const { sources } = core.registry;
+const createKey = async (grant: Partial<NewKey>) => ({ 'x-api-key': await newKey(grant) });
 const sourceOf = (event: SearchedEvent) => core.registry.getSource(event.source);
 
 const newestFirst = (a: SearchedEvent, b: SearchedEvent) =>
@@ -266,44 +266,32 @@ describe('pages', () => {
   });
 });
 
-async function createKey(grant: Partial<NewKey>): Promise<Record<string, string>> {
-  const { key } = await service.keyring.create({ name: 'a test', scopes: ['query'], ...grant });
-  return { 'x-api-key': key };
-}
-
 // What keys with limits see: search-keys.test.ts.
-describe('a key', () => {
-  test('that cannot read all of a source may not search, nor list sources', async () => {
-    const limits: Partial<NewKey>[] = [{ pins: { project_tier: 'FREE' } }, { endpoints: ['logs.all'] }];
-    for (const grant of [...limits, { scopes: ['ingest', 'manage'] as const }]) {
-      const key = await createKey(grant);
-      expectError(await search({}, key), 'forbidden');
-      expectError(await get(url, '/api/search/sources', key), 'forbidden');
-    }
-    expectError(await search({}, { 'x-api-key': '' }), 'unauthorized');
-  });
+test('a key that cannot read all of a source may not search, nor list sources', async () => {
+  const limits: Partial<NewKey>[] = [{ pins: { project_tier: 'FREE' } }, { endpoints: ['logs.all'] }];
+  for (const grant of [...limits, { scopes: ['ingest', 'manage'] as const }]) {
+    const key = await createKey(grant);
+    expectError(await search({}, key), 'forbidden');
+    expectError(await get(url, '/api/search/sources', key), 'forbidden');
+  }
+  expectError(await search({}, { 'x-api-key': '' }), 'unauthorized');
 });
 
-describe('GET /api/search/sources', () => {
-  const list = async (headers: Record<string, string> = {}) => get(url, '/api/search/sources', headers);
-
-  test('has those that the key may search', async () => {
-    const { body } = await list(await createKey({ sources: [POSTGRES], pins: { project: 'aurora' } }));
-    expect(body.result.map(({ name }) => name)).toEqual([POSTGRES]);
-  });
+test('GET /api/search/sources has those that the key may search', async () => {
+  const key = await createKey({ sources: [POSTGRES], pins: { project: 'aurora' } });
+  const { body } = await get(url, '/api/search/sources', key);
+  expect(body.result.map(({ name }) => name)).toEqual([POSTGRES]);
 });
 
-describe('refuses', () => {
-  test.each([
-    ['q', { q: 'a (b' }, 2],
-    ['q', { q: 'a '.repeat(129) }, 256],
-    ['q', { q: `${'('.repeat(3_000)}a${')'.repeat(3_000)}` }, 51],
-    ['by', { part: 'histogram', by: 'timestamp' }, undefined],
-    ['measure', { part: 'histogram', measure: "sum(x'); DROP TABLE edge_logs; --" }, undefined],
-  ])('a wrong %s: %j', async (parameter, parameters, position) => {
-    const answer = await search(parameters as Record<string, string>); // members are texts
-    expectError(answer, 'invalid_parameter');
-    const fault = { parameter, message: expect.any(String), ...(position !== undefined && { position }) };
-    expect(answer.body.error.errors).toEqual([fault]);
-  });
+test.each([
+  ['q', { q: 'a (b' }, 2],
+  ['q', { q: 'a '.repeat(129) }, 256],
+  ['q', { q: `${'('.repeat(3_000)}a${')'.repeat(3_000)}` }, 51],
+  ['by', { part: 'histogram', by: 'timestamp' }, undefined],
+  ['measure', { part: 'histogram', measure: "sum(x'); DROP TABLE edge_logs; --" }, undefined],
+])('refuses a wrong %s: %j', async (parameter, parameters, position) => {
+  const answer = await search(parameters as Record<string, string>); // members are texts
+  expectError(answer, 'invalid_parameter');
+  const fault = { parameter, message: expect.any(String), ...(position !== undefined && { position }) };
+  expect(answer.body.error.errors).toEqual([fault]);
 });

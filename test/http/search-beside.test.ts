@@ -1,13 +1,12 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseSearch } from '../../src/search/parse.ts';
 import type { SearchedEvent } from '../../trial/oracle/search.ts';
 import { get } from '../support/http.ts';
 import { createFindAtDoor } from '../support/matched.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { ownService, storeEvents } from '../support/service.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
-const { core, url, close } = await startTestService({ now: nowMs });
-afterAll(close);
+const { core, url } = await ownService({ now: nowMs });
 
 // As an application writes its log, which has no `metadata`.
 const PLAIN = { req: { url: '/book', 'user agent': 'x/1' }, took: 42, 'a.b': 'odd', größe: [3] };

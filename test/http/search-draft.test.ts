@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { SearchDraftView } from '../../src/management/workbench-view.ts';
 import { expectError, get } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
 import { runs, sample } from '../support/property.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { ownService, storeEvents } from '../support/service.ts';
 
 // `GET /api/search/endpoint`: the files that it returns pass the checks, and their query returns what the search returns.
 const nowMs = Date.UTC(2026, 10, 20, 12);
@@ -15,8 +15,7 @@ const EDGE = 'cloudflare.logs.prod';
 const FUNCTIONS = 'deno-relay-logs';
 const OUTPUT = 'deno-subhosting-events';
 const AUTH = 'gotrue.logs.prod';
-const service = await startTestService({ now: nowMs });
-afterAll(service.close);
+const service = await ownService({ now: nowMs });
 const { url, core } = service;
 
 const TIMES = [1, 2.5, '3', 'none', '05', 40, null, true, -7, 1200];
@@ -74,10 +73,7 @@ async function draft(parameters: Parameters, key: Record<string, string> = {}): 
 const workbench = async (path: string, body: object) =>
   (await post(url, `/api/workbench/${path}`, body)).body as unknown as Record<string, unknown>;
 
-async function createKey(grant: object): Promise<Record<string, string>> {
-  const { key } = await service.service.keyring.create({ name: 'a test', scopes: ['query'], ...grant });
-  return { 'x-api-key': key };
-}
+const createKey = async (grant: object) => ({ 'x-api-key': await service.newKey(grant) });
 
 type Row = Readonly<Record<string, unknown>>;
 

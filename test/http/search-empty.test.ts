@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { get } from '../support/http.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { ownService, storeEvents } from '../support/service.ts';
 
 // Searches leave out the tables without rows: the first event of a source is found at once nevertheless.
 const nowMs = Date.UTC(2026, 10, 20, 12);
-const service = await startTestService({ now: nowMs });
-afterAll(service.close);
+const service = await ownService({ now: nowMs });
 const { url, core } = service;
 
 async function find(more: string): Promise<Record<string, unknown>[]> {

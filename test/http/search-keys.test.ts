@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
 import { expectError, get } from '../support/http.ts';
-import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { ownService, PRIVATE_KEY, storeEvents } from '../support/service.ts';
 
 // What limited credentials see by each part of a search: what one without limits sees of their own events alone.
 const nowMs = Date.UTC(2026, 10, 20, 12);
@@ -9,9 +9,8 @@ const EDGE = 'cloudflare.logs.prod';
 const AUTH = 'gotrue.logs.prod';
 const SOURCES = [EDGE, AUTH];
 const PROJECTS = ['aurora', 'borealis'];
-const service = await startTestService({ now: nowMs });
-const { core, url } = service;
-afterAll(service.close);
+const service = await ownService({ now: nowMs });
+const { core, url, newKey } = service;
 
 /** Messages, names of fields and values tell by whose event they are in. */
 const mark = (source: string, project: string) => `${source === EDGE ? 'edge' : 'auth'}_${project}`;
@@ -37,10 +36,8 @@ type Sees = Readonly<Partial<Record<'source' | 'project', string>>>;
 
 type Limits = Partial<Pick<NewKey, 'sources' | 'pins'>>;
 const { keyring } = service.service;
-const createKey = async (limits: Limits = {}) =>
-  (await keyring.create({ name: 'a', scopes: ['query'], ...limits })).key;
 async function createToken(limits: Limits): Promise<string> {
-  const parent = await keyring.authenticate(await createKey());
+  const parent = await keyring.authenticate(await newKey());
   const grant = { scopes: ['query'] as const, pins: {}, expiresMs: nowMs + 60_000, ...limits };
   return (await keyring.mint(parent, grant)).token;
 }
@@ -64,8 +61,8 @@ const OWN_PROJECT = { pins: { project: 'aurora' } };
 const OWN_SOURCE = { sources: [EDGE] };
 
 describe.each<[string, () => Promise<string>, Sees]>([
-  ['a key that is limited to sources', () => createKey(OWN_SOURCE), { source: EDGE }],
-  ['a key that pins project', () => createKey(OWN_PROJECT), { project: 'aurora' }],
+  ['a key that is limited to sources', () => newKey(OWN_SOURCE), { source: EDGE }],
+  ['a key that pins project', () => newKey(OWN_PROJECT), { project: 'aurora' }],
   [
     'a token with both limits',
     () => createToken({ ...OWN_SOURCE, ...OWN_PROJECT }),

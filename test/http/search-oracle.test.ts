@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { SearchTree } from '../../src/search/parse.ts';
 import { trusted } from '../../src/sql/sql.ts';
 import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';
@@ -7,18 +7,17 @@ import { findEvents, type SearchedEvent } from '../../trial/oracle/search.ts';
 import { get } from '../support/http.ts';
 import { createFindAtDoor, storeSearched } from '../support/matched.ts';
 import { runs, sample } from '../support/property.ts';
-import { startTestService } from '../support/service.ts';
+import { ownService } from '../support/service.ts';
 
 // Searches for all letters, in blocks of many rows, and for number-like texts, against an oracle (trial/oracle/search.ts).
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const DAY_MS = 86_400_000;
 const SOURCE = 'gotrue.logs.prod';
 const RANGE = { from: new Date(nowMs - 8 * DAY_MS).toISOString(), until: new Date(nowMs).toISOString() };
-const { core, url, close } = await startTestService({
+const { core, url } = await ownService({
   now: nowMs,
   bounds: { searchClausesMax: 1_024, searchBytesMax: 65_536 },
 });
-afterAll(close);
 const { sources } = core.registry;
 const { table: TABLE } = core.registry.getSource(SOURCE);
 const idsOf = (found: readonly { id?: unknown }[]) => found.map(({ id }) => String(id)).toSorted();

@@ -1,16 +1,15 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { get } from '../support/http.ts';
 import { type Body, post } from '../support/ingest.ts';
-import { type AnswerBody, PUBLIC_KEY, startTestService } from '../support/service.ts';
+import { type AnswerBody, ownService, PUBLIC_KEY } from '../support/service.ts';
 
 // A stub of what Studio's server and the Vector of a self-hosted Supabase send, by paths, headers, parameters and bodies.
 
 const NOW = Date.UTC(2026, 10, 20, 12);
-const service = await startTestService({
+const service = await ownService({
   env: { TAILRACE_STUDIO: '1', TAILRACE_DEFAULT_PROJECT: 'default' },
   now: NOW,
 });
-afterAll(service.close);
 
 const at = (secondsAgo: number) => new Date(NOW - secondsAgo * 1000).toISOString();
 const micros = (secondsAgo: number) => (NOW - secondsAgo * 1000) * 1000;
@@ -66,18 +65,16 @@ const rowsOf = async (sql: string, parameters = {}) => {
 const UNNESTED = `cross join unnest(metadata) as m cross join unnest(m.request) as request
   cross join unnest(m.response) as response`;
 
-describe('a log page', () => {
-  test('has the newest rows, each with a time in microseconds', async () => {
-    const rows =
-      await rowsOf(`select id, edge_logs.timestamp, event_message, request.method, request.path, response.status_code
+test('a log page has the newest rows, each with a time in microseconds', async () => {
+  const rows =
+    await rowsOf(`select id, edge_logs.timestamp, event_message, request.method, request.path, response.status_code
       from edge_logs ${UNNESTED} order by timestamp desc limit 100`);
-    expect(rows).toMatchObject([
-      { timestamp: micros(10), method: 'GET', path: '/rest/v1/orders?select=*', status_code: 200 },
-      { timestamp: micros(70), path: '/auth/v1/token', status_code: 400 },
-      { timestamp: micros(130), path: '/functions/v1/hello', status_code: 503 },
-    ]);
-    expect(String(rows[0]?.['timestamp'])).toMatch(/^\d{16}$/);
-  });
+  expect(rows).toMatchObject([
+    { timestamp: micros(10), method: 'GET', path: '/rest/v1/orders?select=*', status_code: 200 },
+    { timestamp: micros(70), path: '/auth/v1/token', status_code: 400 },
+    { timestamp: micros(130), path: '/functions/v1/hello', status_code: 503 },
+  ]);
+  expect(String(rows[0]?.['timestamp'])).toMatch(/^\d{16}$/);
 });
 
 describe('the Logs Explorer', () => {
@@ -131,35 +128,29 @@ test('of equal keys all readers find the last: search, Studio’s both dialects 
   ]);
 });
 
-describe('counts and charts', () => {
-  test.each([
-    [
-      'usage.api-counts',
-      { interval: '1day' },
-      { timestamp: '2026-11-20T11:00:00', total_rest_requests: 1, total_auth_requests: 1 },
-    ],
-    [
-      'usage.api-counts',
-      { interval: 'hourly' },
-      { timestamp: '2026-11-20T11:00:00', total_rest_requests: 1 },
-    ],
-    ['usage.api-requests-count', {}, { count: 3 }],
-    [
-      'functions.invocation-stats',
-      { interval: '1hr', function_id: 'hello' },
-      { timestamp: micros(180), count: 1, error_count: 1, avg_execution_time: null },
-    ],
-    [
-      'functions.combined-stats',
-      { interval: '3hr', function_id: '' },
-      { timestamp: micros(300), requests_count: 1, server_err_count: 1, log_count: 1 },
-    ],
-    ['service-health', {}, { timestamp: micros(180), service: 'functions', count: 1, error_count: 1 }],
-  ] as const)('%s %j', async (endpoint, parameters, row) => {
-    const { status, result } = await ask(endpoint, parameters);
-    expect(status).toBe(200);
-    expect(result?.[0]).toMatchObject(row);
-  });
+test.each([
+  [
+    'usage.api-counts',
+    { interval: '1day' },
+    { timestamp: '2026-11-20T11:00:00', total_rest_requests: 1, total_auth_requests: 1 },
+  ],
+  ['usage.api-counts', { interval: 'hourly' }, { timestamp: '2026-11-20T11:00:00', total_rest_requests: 1 }],
+  ['usage.api-requests-count', {}, { count: 3 }],
+  [
+    'functions.invocation-stats',
+    { interval: '1hr', function_id: 'hello' },
+    { timestamp: micros(180), count: 1, error_count: 1, avg_execution_time: null },
+  ],
+  [
+    'functions.combined-stats',
+    { interval: '3hr', function_id: '' },
+    { timestamp: micros(300), requests_count: 1, server_err_count: 1, log_count: 1 },
+  ],
+  ['service-health', {}, { timestamp: micros(180), service: 'functions', count: 1, error_count: 1 }],
+] as const)('counts and charts: %s %j', async (endpoint, parameters, row) => {
+  const { status, result } = await ask(endpoint, parameters);
+  expect(status).toBe(200);
+  expect(result?.[0]).toMatchObject(row);
 });
 
 test('the setting of Studio makes its endpoints, its list of sources, and its empty list of log drains', async () => {

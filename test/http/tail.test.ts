@@ -1,14 +1,13 @@
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
-import { startTestService, storeEvents } from '../support/service.ts';
+import { ownService, storeEvents } from '../support/service.ts';
 import { newProject } from '../support/shared-service.ts';
 import { openTail } from '../support/tail.ts';
 
-const service = await startTestService({
+const service = await ownService({
   env: { TAILRACE_CORS_ORIGINS: '*' },
   bounds: { tailsPerKeyMax: 4, tailsMax: 5 },
 });
-afterAll(service.close);
 const { url, core, clock } = service;
 const { keyring } = service.service;
 
@@ -77,7 +76,7 @@ describe.each([
 
   test('shows a key no rows of another project, and does not go on after an event of another key', async () => {
     const [mine, theirs] = [newProject(), newProject()];
-    const { key } = await keyring.create({ ...READER, pins: { project: mine } });
+    const key = await service.newKey({ pins: { project: mine } });
     const tail = await openTail(url, path, { 'x-api-key': key });
     await store(theirs, { theirs: 1_000 });
     await store(mine, { mine: 2_000 });
@@ -115,7 +114,7 @@ test('live tails are rejected beyond the number of a key, and beyond the number 
   const rejected = await get(url, path, EVENTS);
   expectError(rejected, 'rate_limited');
   expect(rejected.body.error.message).toContain('this key has 4 live tails open');
-  const { key } = await keyring.create(READER);
+  const key = await service.newKey();
   const fifth = await openTail(url, path, { 'x-api-key': key });
   const sixth = await get(url, path, { ...EVENTS, 'x-api-key': key });
   expectError(sixth, 'rate_limited');

@@ -1,17 +1,15 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { TENANT_BOUNDS, tenantEnv, tenantRounds } from '../../trial/tenants/rounds.ts';
 import { SEED, scale } from '../support/property.ts';
-import { startTestService, temporaryFolder } from '../support/service.ts';
+import { ownFolder, ownService } from '../support/service.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12, 0, 1);
-const folder = await temporaryFolder();
-afterAll(folder.remove);
-const { service, config, close } = await startTestService({
+const folder = await ownFolder();
+const { service, config } = await ownService({
   now: nowMs,
   env: await tenantEnv(folder.path),
   bounds: TENANT_BOUNDS,
 });
-afterAll(close);
 
 // `npm run bench -- tenants --requests 1000000` is the same at length.
 test('of 20 tenants none sees a row of another, whatever its key or session and its request', async () => {

@@ -1,10 +1,9 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openRaw, QUERY_PATH, sendRaw } from '../support/http.ts';
 import { idsOf, postHead, TO_EDGE } from '../support/ingest.ts';
-import { PRIVATE_KEY, startTestService } from '../support/service.ts';
+import { ownService, PRIVATE_KEY } from '../support/service.ts';
 
-const service = await startTestService({ bounds: { requestTimeoutMs: 1_000 } });
-afterAll(service.close);
+const service = await ownService({ bounds: { requestTimeoutMs: 1_000 } });
 const { url, core } = service;
 const PATH = `${QUERY_PATH}/logs.all?project=p1`;
 

@@ -1,18 +1,13 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { writeDefinitions } from '../sandbox/support.ts';
 import { writeEveryType } from '../support/every-type.ts';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
-import { startTestService } from '../support/service.ts';
+import { ownService } from '../support/service.ts';
 
 const definitions = await writeDefinitions();
 await writeEveryType(definitions.path);
-const service = await startTestService({ env: definitions.env });
-const { url, close } = service;
-afterAll(async () => {
-  await close();
-  await definitions.remove();
-});
+const { url, newKey } = await ownService({ env: definitions.env });
 
 const EVERY_PATH = `${QUERY_PATH}/every.type`;
 const postEvery = (body: string, headers = {}) => post(url, EVERY_PATH, body, headers);
@@ -42,8 +37,7 @@ describe('a parameter of each type', () => {
   );
 
   test('keeps to the pin of an integer beyond 2^53, digit by digit', async () => {
-    const grant = { name: 'large', scopes: ['query'], pins: { i: '9007199254740993' } } as const;
-    const headers = { 'x-api-key': (await service.service.keyring.create(grant)).key };
+    const headers = { 'x-api-key': await newKey({ pins: { i: '9007199254740993' } }) };
     expect((await postEvery('{"i":9007199254740993}', headers)).text).toContain('"i":9007199254740993,');
     expectError(await postEvery('{"i":9007199254740992}', headers), 'forbidden');
     expectError(await postEvery('{"s":9007199254740993}'), 'invalid_request');

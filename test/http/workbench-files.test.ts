@@ -1,18 +1,18 @@
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expectError, get } from '../support/http.ts';
 import { post as send } from '../support/ingest.ts';
-import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+import { ownFolder, ownService, PRIVATE_KEY } from '../support/service.ts';
 
 // Files of alerts, dashboards and searches are saved in the same way; those of searches are beside the endpoints.
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const dirOf = (kind: string) => join(folder.path, kind);
 for (const kind of ['alerts', 'dashboards', 'searches']) await mkdir(dirOf(kind));
 await cp('template/endpoints', dirOf('endpoints'), { recursive: true });
 const receivers = 'ops: { kind: slack, url: "https://hooks.slack.com/services/x" }\n';
 await writeFile(dirOf('receivers'), receivers, { mode: 0o600 });
-const service = await startTestService({
+const service = await ownService({
   env: {
     TAILRACE_ENDPOINTS_DIR: dirOf('endpoints'),
     TAILRACE_ALERTS_DIR: dirOf('alerts'),
@@ -20,10 +20,6 @@ const service = await startTestService({
     TAILRACE_RECEIVERS_FILE: dirOf('receivers'),
     TAILRACE_EDIT_ENDPOINTS: '1',
   },
-});
-afterAll(async () => {
-  await service.close();
-  await folder.remove();
 });
 
 const ALERT = `name: made.here
@@ -103,8 +99,7 @@ describe.each([
   });
 
   test('is neither read nor written by a limited key', async () => {
-    const grant = { name: 'a', scopes: ['query', 'manage'], pins: { project: 'aurora' } } as const;
-    const { key } = await service.service.keyring.create(grant);
+    const key = await service.newKey({ scopes: ['query', 'manage'], pins: { project: 'aurora' } });
     const headers = { 'x-api-key': key };
     expectError(await get(service.url, `/api/workbench/${kind}/made.here`, headers), 'forbidden');
     expectError(await save(good.replace('made.here', 'x'), null, 'x', key), 'forbidden');
@@ -200,8 +195,8 @@ describe('a saved search', () => {
     );
     await service.core.reload();
     const named = async (grant: object) => {
-      const { key } = await service.service.keyring.create({ name: 'a', scopes: ['query'], ...grant });
-      const { body } = await get(service.url, '/api/searches', { 'x-api-key': key });
+      const headers = { 'x-api-key': await service.newKey(grant) };
+      const { body } = await get(service.url, '/api/searches', headers);
       return body.result.map(({ name }) => name);
     };
     expect(await named({})).toEqual(['made.here', 'other']);

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createEndpointTests } from '../../src/cli/commands/test.ts';
 import { findWhyNotSaved } from '../../src/workbench/workbench.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
@@ -9,9 +9,9 @@ import { hostileName } from '../support/hostile-name.ts';
 import { expectError, get } from '../support/http.ts';
 import { post as send } from '../support/ingest.ts';
 import { runs } from '../support/property.ts';
-import { PRIVATE_KEY, startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
+import { ownFolder, ownService, PRIVATE_KEY, storeEvents } from '../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const endpointsDir = join(folder.path, 'endpoints');
 const STORED_ID = 'a0000000-0000-4000-8000-000000000009';
 await addEndpoint(endpointsDir, {
@@ -21,14 +21,10 @@ await addEndpoint(endpointsDir, {
   caching: 900,
 });
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
-const service = await startTestService({
+const service = await ownService({
   env: { TAILRACE_ENDPOINTS_DIR: endpointsDir, TAILRACE_EDIT_ENDPOINTS: '1' },
   now: NOW_MS,
   runTests: (name, signal) => createEndpointTests(service.config)(name, signal),
-});
-afterAll(async () => {
-  await service.close();
-  await folder.remove();
 });
 const { url, core } = service;
 
@@ -72,18 +68,16 @@ async function read<T = Record<string, string>>(path: string): Promise<T> {
   return body as unknown as T;
 }
 
-describe('a draft that is run', () => {
-  test('returns rows, the columns of the query, and what was read', async () => {
-    const { json } = await run(SQL);
-    expect(json).toMatchObject({
-      columns: ['id', 'timestamp', 'metadata'].map((name) => ({ name, type: 'string' })),
-      result: ['e01', 'e02', 'e04', 'e05', 'e07'].map((id) => ({ id })),
-      truncated: true,
-      parameters: [{ name: 'project', type: 'string', control: 'text' }],
-    });
-    const count = 'SELECT count(), sum(length(event_message)) AS n FROM edge_logs WHERE project = @project';
-    expect((await run(count)).json).toMatchObject({ rows_read: 30, truncated: false });
+test('a draft that is run returns rows, the columns of the query, and what was read', async () => {
+  const { json } = await run(SQL);
+  expect(json).toMatchObject({
+    columns: ['id', 'timestamp', 'metadata'].map((name) => ({ name, type: 'string' })),
+    result: ['e01', 'e02', 'e04', 'e05', 'e07'].map((id) => ({ id })),
+    truncated: true,
+    parameters: [{ name: 'project', type: 'string', control: 'text' }],
   });
+  const count = 'SELECT count(), sum(length(event_message)) AS n FROM edge_logs WHERE project = @project';
+  expect((await run(count)).json).toMatchObject({ rows_read: 30, truncated: false });
 });
 
 const nest = (levels: number, [open, close]: readonly [string, string], inner: string) =>
@@ -139,7 +133,7 @@ test.each([
   ['a key without query', { scopes: ['manage'] }],
   ['a key without manage', { scopes: ['query'] }],
 ] as const)('%s cannot use the workbench, nor can a token', async (_, grant) => {
-  const { key } = await service.service.keyring.create({ name: 'x', pins: {}, ...grant });
+  const key = await service.newKey(grant);
   const minted = await send(url, '/api/tokens', {});
   const { token } = minted.body as unknown as { token: string };
   for (const secret of [key, token]) {

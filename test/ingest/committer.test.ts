@@ -140,45 +140,40 @@ describe('the answer', () => {
   });
 });
 
-describe('the queue', () => {
-  test('held, waits for the insert that runs; what comes then is stored after the last release', async () => {
-    const { committer, event, commit, inserts, stored, untilInserts, release } = openHeld(
-      { groupBytesMax: 1 },
-      (number) => number === 1,
-    );
-    const first = commit([event('1')]);
-    await untilInserts(1);
-    const holds = [committer.hold(), committer.hold()];
-    const second = commit([event('2')]);
-    release();
-    await Promise.all(holds.map(({ idle }) => idle));
-    await first;
-    holds[0]?.release();
-    holds[0]?.release(); // no effect: the other one still holds
-    expect([inserts.length, await stored()]).toEqual([1, ['1']]);
-    holds[1]?.release();
-    await second;
-    expect(await stored()).toEqual(['1', '2']);
-  });
+test('the queue held, waits for the insert that runs; what comes then is stored after the last release', async () => {
+  const { committer, event, commit, inserts, stored, untilInserts, release } = openHeld(
+    { groupBytesMax: 1 },
+    (number) => number === 1,
+  );
+  const first = commit([event('1')]);
+  await untilInserts(1);
+  const holds = [committer.hold(), committer.hold()];
+  const second = commit([event('2')]);
+  release();
+  await Promise.all(holds.map(({ idle }) => idle));
+  await first;
+  holds[0]?.release();
+  holds[0]?.release(); // no effect: the other one still holds
+  expect([inserts.length, await stored()]).toEqual([1, ['1']]);
+  holds[1]?.release();
+  await second;
+  expect(await stored()).toEqual(['1', '2']);
 });
 
-describe('keys', () => {
+test('keys take turns, so that many inserts of one do not delay another one’s', async () => {
   /** Groups without a wait become due by timers that were started before this one. */
   const untilDue = () => new Promise((resolve) => setTimeout(resolve, 1));
-
-  test('take turns, so that many inserts of one do not delay another one’s', async () => {
-    const { project, event, commit, ids, untilInserts, release } = openHeld();
-    const send = (key: string, id: string) => commit([event(id)], { key, token: `${project} ${id}` });
-    const commits = [send('greedy', 'g0')];
-    await untilInserts(1);
-    commits.push(...Array.from({ length: 20 }, (_, i) => send('greedy', `g${i + 1}`)));
-    await untilDue();
-    commits.push(send('other', 'o1'), send('other', 'o2'));
-    await untilDue();
-    release();
-    await Promise.all(commits);
-    expect(ids().flat().slice(0, 5)).toEqual(['g0', 'g1', 'o1', 'g2', 'o2']);
-  });
+  const { project, event, commit, ids, untilInserts, release } = openHeld();
+  const send = (key: string, id: string) => commit([event(id)], { key, token: `${project} ${id}` });
+  const commits = [send('greedy', 'g0')];
+  await untilInserts(1);
+  commits.push(...Array.from({ length: 20 }, (_, i) => send('greedy', `g${i + 1}`)));
+  await untilDue();
+  commits.push(send('other', 'o1'), send('other', 'o2'));
+  await untilDue();
+  release();
+  await Promise.all(commits);
+  expect(ids().flat().slice(0, 5)).toEqual(['g0', 'g1', 'o1', 'g2', 'o2']);
 });
 
 describe('closing', () => {
@@ -211,14 +206,12 @@ describe('closing', () => {
   });
 });
 
-describe('a token', () => {
-  test('keeps a group to itself, and events without one are stored as often as they come', async () => {
-    const { project, event, commit, inserts, stored } = open({ waitMs: 20 });
-    const one = [event('1')];
-    const tokens = [`${project}-a`, `${project}-b`].map((token) => commit(one, { token }));
-    await Promise.all([...tokens, commit(one)]);
-    await commit(one);
-    expect(inserts.map(({ token }) => token?.slice(-1)).sort()).toEqual(['a', 'b', undefined, undefined]);
-    expect(await stored()).toEqual(['1', '1', '1', '1']);
-  });
+test('a token keeps a group to itself, and events without one are stored as often as they come', async () => {
+  const { project, event, commit, inserts, stored } = open({ waitMs: 20 });
+  const one = [event('1')];
+  const tokens = [`${project}-a`, `${project}-b`].map((token) => commit(one, { token }));
+  await Promise.all([...tokens, commit(one)]);
+  await commit(one);
+  expect(inserts.map(({ token }) => token?.slice(-1)).sort()).toEqual(['a', 'b', undefined, undefined]);
+  expect(await stored()).toEqual(['1', '1', '1', '1']);
 });

@@ -75,35 +75,33 @@ const EVENT = fc.oneof(
   fc.record({ id: fc.uuid(), timestamp: fc.oneof(fc.string(), fc.date({ noInvalidDate: true })) }),
 );
 
-describe('a body that is decoded on the thread', () => {
-  test('gives the same batch as inline, in every format', async () => {
-    const [inline, threaded] = [open(), openThreaded()];
-    // Without an id, each decoder would generate another.
-    const events = EVENT.map((event) =>
-      typeof event === 'object' && event !== null && !Array.isArray(event)
-        ? { id: 'x', timestamp: NOW_MS, ...event }
-        : event,
-    );
-    const bodies = fc.array(events, { maxLength: 20 }).chain((list) => {
-      const ndjson = list.map((event) => JSON.stringify(event)).join('\n');
-      return fc.constantFrom<[string, BodyFormat]>(
-        [JSON.stringify(list), 'json'],
-        [JSON.stringify({ batch: list, source_name: EDGE.name, source: [EDGE.id, 3] }), 'json'],
-        [JSON.stringify({ batch: list, source_name: 'no.such' }), 'json'],
-        [`${ndjson}\n{"id":`, 'ndjson'],
-        [ndjson.slice(0, -3), 'json'],
-        [JSON.stringify({ resourceLogs: list }), 'otlp-json'],
-        [ndjson, 'otlp-protobuf'],
-      );
-    });
-    await fc.assert(
-      fc.asyncProperty(bodies, async (body) => {
-        for (const source of [null, EDGE])
-          expect(await outcome(threaded, body, source)).toEqual(await outcome(inline, body, source));
-      }),
-      runs(200),
+test('a body that is decoded on the thread gives the same batch as inline, in every format', async () => {
+  const [inline, threaded] = [open(), openThreaded()];
+  // Without an id, each decoder would generate another.
+  const events = EVENT.map((event) =>
+    typeof event === 'object' && event !== null && !Array.isArray(event)
+      ? { id: 'x', timestamp: NOW_MS, ...event }
+      : event,
+  );
+  const bodies = fc.array(events, { maxLength: 20 }).chain((list) => {
+    const ndjson = list.map((event) => JSON.stringify(event)).join('\n');
+    return fc.constantFrom<[string, BodyFormat]>(
+      [JSON.stringify(list), 'json'],
+      [JSON.stringify({ batch: list, source_name: EDGE.name, source: [EDGE.id, 3] }), 'json'],
+      [JSON.stringify({ batch: list, source_name: 'no.such' }), 'json'],
+      [`${ndjson}\n{"id":`, 'ndjson'],
+      [ndjson.slice(0, -3), 'json'],
+      [JSON.stringify({ resourceLogs: list }), 'otlp-json'],
+      [ndjson, 'otlp-protobuf'],
     );
   });
+  await fc.assert(
+    fc.asyncProperty(bodies, async (body) => {
+      for (const source of [null, EDGE])
+        expect(await outcome(threaded, body, source)).toEqual(await outcome(inline, body, source));
+    }),
+    runs(200),
+  );
 });
 
 describe('nesting deeper than the stack allows', () => {
@@ -124,17 +122,15 @@ describe('nesting deeper than the stack allows', () => {
   });
 });
 
-describe('the thread', () => {
-  test('goes on after a body that takes more memory than there is, which is 413', async () => {
-    const decoder = openThreaded({ threadMemoryMbMax: 48 });
-    const bomb = `{"resourceLogs":[${'{},'.repeat(2_000_000)}{}]}`;
-    const [rejected, next] = await Promise.allSettled([
-      decode(decoder, [bomb, 'otlp-json']),
-      decode(decoder, ['[{"id":"2"}]', 'json']),
-    ]);
-    const message = expect.stringContaining('needs too much memory');
-    expect(rejected).toMatchObject({ status: 'rejected', reason: { code: 'body_too_large', message } });
-    expect(next).toMatchObject({ status: 'fulfilled', value: { parts: [{ stored: 1 }] } });
-    expect(storedOf(await decode(decoder, ['[{"id":"3"}]', 'json']))).toBe(1);
-  });
+test('the thread goes on after a body that takes more memory than there is, which is 413', async () => {
+  const decoder = openThreaded({ threadMemoryMbMax: 48 });
+  const bomb = `{"resourceLogs":[${'{},'.repeat(2_000_000)}{}]}`;
+  const [rejected, next] = await Promise.allSettled([
+    decode(decoder, [bomb, 'otlp-json']),
+    decode(decoder, ['[{"id":"2"}]', 'json']),
+  ]);
+  const message = expect.stringContaining('needs too much memory');
+  expect(rejected).toMatchObject({ status: 'rejected', reason: { code: 'body_too_large', message } });
+  expect(next).toMatchObject({ status: 'fulfilled', value: { parts: [{ stored: 1 }] } });
+  expect(storedOf(await decode(decoder, ['[{"id":"3"}]', 'json']))).toBe(1);
 });

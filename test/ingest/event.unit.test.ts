@@ -1,38 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
-import type { ColumnType, Source, SourceColumn } from '../../src/definitions/source.ts';
 import { parseEvent, parseTimestamp } from '../../src/ingest/event.ts';
 import { RejectedEvent } from '../../src/ingest/read-event.ts';
 import { countNames, json, parseByHex, space } from '../support/json-text.ts';
 import { runs } from '../support/property.ts';
+import { createColumn, createSource } from '../support/source.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 7) * 1000;
-function column(name: string, type: ColumnType, path: readonly string[]): SourceColumn {
-  return {
-    name,
-    type,
-    path,
-    otherPaths: [],
-    contains: undefined,
-    otherwise: undefined,
-    hasSubstringIndex: false,
-    description: '',
-  };
-}
-
-const SOURCE: Source = {
-  id: '00000000-0000-4000-8000-000000000000',
-  name: 'test.logs',
-  table: 'test_logs',
-  description: '',
-  retentionDays: 90,
+const SOURCE = createSource({
   projectPaths: [['project'], ['metadata', 'project_ref'], ['metadata', 'project']],
-  columns: [column('status', 'integer', ['metadata', 'status']), column('level', 'keyword', ['level'])],
-  rollup: undefined,
-  external: undefined,
-  file: '',
-};
+  columns: [
+    createColumn('status', 'integer', ['metadata', 'status']),
+    createColumn('level', 'keyword', ['level']),
+  ],
+});
 
 const parse = (text: string, eventBytesMax = 100_000) =>
   parseEvent({ text }, SOURCE, { now: NOW, eventBytesMax, project: '' });
@@ -163,7 +145,11 @@ describe('an event', () => {
     [1e300, 'other'],
     [null, 'other'],
   ])('of the level %j has the level %j', (level, stored) => {
-    const own = { ...column('level', 'keyword', ['level']), otherPaths: [['lvl']], isLevel: true } as const;
+    const own = {
+      ...createColumn('level', 'keyword', ['level']),
+      otherPaths: [['lvl']],
+      isLevel: true,
+    } as const;
     const wire = { text: JSON.stringify({ level, lvl: 'other' }) };
     const rules = { now: NOW, eventBytesMax: 1_000, project: '' };
     expect(parseEvent(wire, { ...SOURCE, columns: [own] }, rules).typed).toEqual([stored]);
@@ -227,27 +213,25 @@ test.each([
   expect([stored('service'), stored('host')]).toEqual([service, 'h1']);
 });
 
-describe('a timestamp', () => {
-  test.each<[string, number | undefined]>([
-    ['"2026-11-20T07:00:00Z"', NOW],
-    ['"2026-11-20T08:00:00+01:00"', NOW],
-    ['1795158000', NOW],
-    ['"1795158000.123456789"', NOW + 123_456],
-    ['1795158000000000', NOW],
-    ['1795158000000001999', NOW + 1],
-    ['"1795158000"', NOW],
-    ['20261120', 20_261_120_000_000],
-    ['0', 0],
-    ['1.795158E9', NOW],
-    ['"1.7951580000000019e+18"', NOW + 1],
-    ['17951580000.000019e-1', NOW + 1],
-    ['0.01795158e11', NOW],
-    ['1e400', undefined],
-    ['-0e0', undefined],
-    ['1e-9', undefined],
-    ['99999999999999999999', undefined],
-  ])('%s is %s µs', (text, micros) => expect(parseTimestamp(text)).toBe(micros));
-});
+test.each<[string, number | undefined]>([
+  ['"2026-11-20T07:00:00Z"', NOW],
+  ['"2026-11-20T08:00:00+01:00"', NOW],
+  ['1795158000', NOW],
+  ['"1795158000.123456789"', NOW + 123_456],
+  ['1795158000000000', NOW],
+  ['1795158000000001999', NOW + 1],
+  ['"1795158000"', NOW],
+  ['20261120', 20_261_120_000_000],
+  ['0', 0],
+  ['1.795158E9', NOW],
+  ['"1.7951580000000019e+18"', NOW + 1],
+  ['17951580000.000019e-1', NOW + 1],
+  ['0.01795158e11', NOW],
+  ['1e400', undefined],
+  ['-0e0', undefined],
+  ['1e-9', undefined],
+  ['99999999999999999999', undefined],
+])('a timestamp %s is %s µs', (text, micros) => expect(parseTimestamp(text)).toBe(micros));
 
 test('an event of a year whose day the engine cannot name is rejected, or retention would take it for another', () => {
   const source = { ...SOURCE, retentionDays: 36_500 };

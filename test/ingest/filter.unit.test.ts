@@ -5,29 +5,26 @@ import type { Source } from '../../src/definitions/source.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { createFilterCounts, findFilter, replaceInStrings } from '../../src/ingest/filter/filter.ts';
 import { RejectedEvent } from '../../src/ingest/read-event.ts';
+import { createColumn, createSource } from '../support/source.ts';
 
 type Fields = Parameters<typeof createEventFilter>[0];
 
 const RULES = { now: Date.UTC(2026, 10, 20) * 1_000, eventBytesMax: 1_000_000, project: 'aurora' };
-const column = (name: string, type: 'string' | 'keyword' | 'integer') => ({
-  ...{ name, type, path: ['metadata', name], otherPaths: [] },
-  ...{ contains: undefined, otherwise: undefined, hasSubstringIndex: false, description: '' },
-});
+const column = (name: string, type: 'string' | 'keyword') => createColumn(name, type, ['metadata', name]);
 
-function createSource(fields: Fields): Source {
+function createFiltered(fields: Fields): Source {
   const filter = createEventFilter(fields);
-  return {
-    ...{ id: 'id', name: 'tried', table: 'tried', description: '', retentionDays: 90, file: 'tried.yaml' },
-    ...{ projectPaths: [['project']], messagePaths: [['metadata', 'text']], external: undefined },
-    ...{ rollup: undefined, level: { column: 'level', status: undefined, warnFrom: 400, errorFrom: 500 } },
+  return createSource({
+    messagePaths: [['metadata', 'text']],
+    level: { column: 'level', status: undefined, warnFrom: 400, errorFrom: 500 },
     columns: [column('level', 'keyword'), column('trace_id', 'string'), column('email', 'string')],
     ...(filter !== undefined && { filter }),
-  };
+  });
 }
 
 /** Returns what is stored of events, and how many each rule applied to. */
 function pass(fields: Fields, events: readonly object[]) {
-  const source = createSource(fields);
+  const source = createFiltered(fields);
   const filter = findFilter(source);
   const counts = createFilterCounts();
   const stored = events.flatMap((event) => {
@@ -39,13 +36,11 @@ function pass(fields: Fields, events: readonly object[]) {
 
 const message = (event_message: string, metadata: object = {}) => ({ event_message, metadata });
 
-describe('drop', () => {
-  test('leaves out what a search finds, and counts it', () => {
-    const all = ['error', 'info', 'debug'].map((level) => message(level, { level }));
-    const { stored, counts } = pass({ drop: ['level:debug', 'info'] }, all);
-    expect(stored.map(({ message }) => message)).toEqual(['error']);
-    expect(counts).toEqual({ drop: 2, redact: 0 });
-  });
+test('drop leaves out what a search finds, and counts it', () => {
+  const all = ['error', 'info', 'debug'].map((level) => message(level, { level }));
+  const { stored, counts } = pass({ drop: ['level:debug', 'info'] }, all);
+  expect(stored.map(({ message }) => message)).toEqual(['error']);
+  expect(counts).toEqual({ drop: 2, redact: 0 });
 });
 
 describe('redact', () => {

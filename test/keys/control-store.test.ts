@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import type { ControlStore } from '../../src/keys/control-store.ts';
 import { copyControlStore } from '../../src/keys/copy-store.ts';
@@ -9,11 +9,10 @@ import { hashKey } from '../../src/keys/grant.ts';
 import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
 import { createReserve, RESERVE_BYTES, SHARE_BYTES } from '../../src/lib/reserve.ts';
 import { openTestKeyring } from '../support/keys.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 import { controlStoreContract } from './contract.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 let made = 0;
 const setUp = () => openTestKeyring(join(folder.path, String(++made)));
 

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createSecret, isScope, SCOPES } from '../../src/keys/grant.ts';
 import { requireScope } from '../../src/keys/keyring.ts';
 import { createTestKeyring, openTestKeyring, refusalOf, rejectionOf } from '../support/keys.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 let made = 0;
 const setUp = (environment?: Parameters<typeof openTestKeyring>[1]) =>
   openTestKeyring(join(folder.path, String(++made)), environment);

@@ -1,14 +1,13 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findBelow, OutsideError } from '../../src/lib/file.ts';
 import { hostileName } from '../support/hostile-name.ts';
 import { runs } from '../support/property.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
-const root = await temporaryFolder();
-afterAll(root.remove);
+const root = await ownFolder();
 const folder = join(root.path, 'folder');
 await mkdir(join(folder, 'inner'), { recursive: true });
 await mkdir(join(root.path, 'folder-beside'));

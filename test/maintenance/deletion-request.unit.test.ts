@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { createRegistry } from '../../src/definitions/registry.ts';
-import type { Source } from '../../src/definitions/source.ts';
 import {
   type Deletion,
   describeDeletion,
@@ -8,34 +7,22 @@ import {
   toCondition,
 } from '../../src/maintenance/deletion-request.ts';
 import { createKeepProjects } from '../../src/maintenance/retention.ts';
+import { createSource } from '../support/source.ts';
 
-const OWN: Source = {
-  id: '00000000-0000-4000-8000-000000000001',
-  name: 'own.logs',
-  table: 'own',
-  description: '',
-  retentionDays: 90,
-  projectPaths: [],
-  columns: [],
-  rollup: undefined,
-  external: undefined,
-  file: '',
-};
+const OWN = createSource({ name: 'own.logs', table: 'own' });
 const external = { database: undefined, table: 'otel', line: 1, common: [], typed: [] };
-const FOREIGN: Source = {
-  ...OWN,
-  id: `${OWN.id.slice(0, -1)}2`,
+const FOREIGN = createSource({
+  id: OWN.id.replace(/.$/, '2'),
   name: 'foreign.logs',
   table: 'foreign',
   external,
-};
-const PROTECTED: Source = {
-  ...OWN,
-  id: `${OWN.id.slice(0, -1)}3`,
+});
+const PROTECTED = createSource({
+  id: OWN.id.replace(/.$/, '3'),
   name: 'trail',
   table: 'trail',
   isProtected: true,
-};
+});
 const registry = createRegistry({ endpoints: [], sources: [OWN, FOREIGN, PROTECTED] });
 
 /** @throws where there are faults */
@@ -74,7 +61,7 @@ describe('what is to be deleted', () => {
   });
 });
 
-describe('the retention of a project', () => {
+test('the retention of a project deletes whole days from the sources that events are sent to, by the certain time', async () => {
   /** Applies seven days at a certain time. @returns the deletions that this starts */
   async function keep(certainMs: number): Promise<Deletion[]> {
     const started: Deletion[] = [];
@@ -102,10 +89,7 @@ describe('the retention of a project', () => {
     await run();
     return started;
   }
-
-  test('deletes whole days from the sources that events are sent to, by the certain time', async () => {
-    const before = Date.UTC(2026, 10, 13) * 1_000;
-    const deletion = { project: 'short', sources: [OWN], isOfAll: false, leftOut: [], before };
-    expect(await keep(Date.UTC(2026, 10, 20, 7))).toEqual([deletion]);
-  });
+  const before = Date.UTC(2026, 10, 13) * 1_000;
+  const deletion = { project: 'short', sources: [OWN], isOfAll: false, leftOut: [], before };
+  expect(await keep(Date.UTC(2026, 10, 20, 7))).toEqual([deletion]);
 });

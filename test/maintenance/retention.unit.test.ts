@@ -5,22 +5,12 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { createRetention, planRetention } from '../../src/maintenance/retention.ts';
 import { textOf } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
+import { createSource } from '../support/source.ts';
 
 const DAY_MS = 86_400_000;
 const TODAY = Date.UTC(2026, 10, 20);
 const NOON = TODAY + DAY_MS / 2;
-const SOURCE: Source = {
-  id: '00000000-0000-4000-8000-000000000000',
-  name: 'test.logs',
-  table: 'test_logs',
-  description: '',
-  retentionDays: 10,
-  projectPaths: [],
-  columns: [],
-  rollup: undefined,
-  external: undefined,
-  file: 'sources/test.logs.yaml',
-};
+const SOURCE = createSource({ retentionDays: 10 });
 
 /** A day of the source, so many days ago; a negative number is in the future. */
 const dayOf = (daysAgo: number, table = SOURCE.table) => ({

@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as http from '../support/http.ts';
 import { ROLES } from '../support/people.ts';
-import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+import { ownFolder, PRIVATE_KEY, startTestService } from '../support/service.ts';
 
 /** The address of the proxy; others of this machine are those of attackers. */
 const PROXY = '127.0.0.9';
 const PUBLIC_URL = 'https://logs.example.com';
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 let service: Awaited<ReturnType<typeof startTestService>>;
 beforeAll(async () => {
   const rolesFile = join(folder.path, 'roles.yaml');

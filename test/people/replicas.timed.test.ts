@@ -5,14 +5,13 @@ import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { hasPostgres, startPostgres, type TestPostgres } from '../../trial/postgres.ts';
 import { createBrowserClient } from '../support/browser-client.ts';
 import { startPeople } from '../support/people.ts';
-import { startTestService, temporaryFolder } from '../support/service.ts';
+import { ownFolder, startTestService } from '../support/service.ts';
 
 // Two replicas behind one address, which people know: each request may reach either of them.
 
 let postgres: TestPostgres;
 let front: Awaited<ReturnType<typeof startClickHouseFront>>;
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 let here: Awaited<ReturnType<typeof startPeople>>;
 let there: Awaited<ReturnType<typeof startTestService>>;
 

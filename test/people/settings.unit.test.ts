@@ -1,16 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readReceivers } from '../../src/alerts/receivers/receivers-file.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
-import { InputError } from '../../src/errors.ts';
 import { readQuotas } from '../../src/ingest/usage/quota.ts';
 import { readRoles } from '../../src/people/roles-file.ts';
-import { faultsOf } from '../support/config.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { faultsIn, faultsOf } from '../support/faults.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 
 const RIGHT = {
   TAILRACE_PUBLIC_URL: 'https://logs.example.com',
@@ -44,8 +42,7 @@ async function faultsOfRoles(text: string) {
   const path = join(folder.path, 'roles.yaml');
   await writeFile(path, text);
   const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
-  const error = await readRoles(path, definitions).catch((reason: unknown) => reason);
-  return error instanceof InputError ? error.faults : [];
+  return await faultsIn(() => readRoles(path, definitions));
 }
 
 test('a file of roles with unknown names is rejected, each with its line', async () => {

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { isManaged } from '../../src/definitions/source.ts';
 import { hasEvents, planSample, sampleEvents, storeSample } from '../../src/sample/fill.ts';
 import { INCIDENT } from '../../src/sample/source.ts';
 import { trusted } from '../../src/sql/sql.ts';
-import { startTestService } from '../support/service.ts';
+import { ownService } from '../support/service.ts';
 
 const END = Date.UTC(2026, 10, 20, 7, 30) * 1000;
-const service = await startTestService({ now: END / 1000 });
-afterAll(service.close);
+const service = await ownService({ now: END / 1000 });
 const { engine, registry } = service.core;
 const OPTIONS = { rows: 40_000, seed: 1, days: 7, projects: 3, end: END };
 const sources = registry.sources.filter((source) => isManaged(source) && source.isInternal !== true);

@@ -1,10 +1,9 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
 import { LIMITED } from './attacks.ts';
 import { openSandbox } from './support.ts';
 
-const { core, ask, close } = await openSandbox({ TAILRACE_QUERY_TIMEOUT_MS: '2000' });
-afterAll(close);
+const { core, ask } = await openSandbox({ TAILRACE_QUERY_TIMEOUT_MS: '2000' });
 
 test.each(Object.entries(LIMITED))('%s end, and the engine goes on', async (_, texts) => {
   for (const sql of texts) {

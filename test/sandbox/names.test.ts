@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
 import { trusted } from '../../src/sql/sql.ts';
 import { LATER_TABLES } from './attacks.ts';
@@ -7,8 +7,7 @@ import { LEGITIMATE } from './legitimate.ts';
 import { CANARY, openSandbox } from './support.ts';
 
 // Views with the names of tables: app_logs has 30 entries of project p, of 76 in the table; secret_logs has none, of 1.
-const { core, check, ask, canaryFile, close } = await openSandbox({}, 'sandbox.named');
-afterAll(close);
+const { core, check, ask, canaryFile } = await openSandbox({}, 'sandbox.named');
 
 const rename = (sql: string) =>
   sql.replaceAll(/\bapp\b/g, 'app_logs').replaceAll(/\berrors\b/g, 'secret_logs');

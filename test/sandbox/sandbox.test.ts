@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
 import { isAllowedFunction } from '../../src/sandbox/function.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
@@ -14,7 +14,6 @@ import { CANARY, openSandbox, SQL } from './support.ts';
 
 const sandbox = await openSandbox();
 const { core, stored, check, ask, canaryFile } = sandbox;
-afterAll(sandbox.close);
 
 const escapes = Object.entries(ESCAPES).flatMap(([kind, texts]) =>
   texts.map((text) => [kind, text.replaceAll('@file@', canaryFile)] as const),

@@ -1,27 +1,20 @@
-import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { type FrontRequest, startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { FrontRequest } from '../../trial/clickhouse-front.ts';
+import { ownFront } from '../support/front.ts';
 import { readSandboxUser, SANDBOX_USER } from '../support/sandbox-user.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { LEGITIMATE } from './legitimate.ts';
 import { openSandbox } from './support.ts';
 
-const folder = await temporaryFolder();
 const password = 's3cret';
 const users = { [SANDBOX_USER]: await readSandboxUser(password) };
-const front = await startClickHouseFront(join(folder.path, 'clickhouse'), '', { users });
-const { ask, close } = await openSandbox({
+const front = await ownFront('', { users });
+const { ask } = await openSandbox({
   CLICKHOUSE_URL: front.url,
   CLICKHOUSE_READ_USER: 'reader:',
   CLICKHOUSE_SANDBOX_USER: `${SANDBOX_USER}:${password}`,
 });
 beforeEach(() => {
   front.requests.length = 0;
-});
-afterAll(async () => {
-  await close();
-  await front.close();
-  await folder.remove();
 });
 
 const bySandboxUser = (requests: readonly FrontRequest[]) =>

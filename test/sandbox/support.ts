@@ -1,11 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { createRunner } from '../../src/query/run.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { openCore } from '../../src/service/open-core.ts';
-import { storeEvents, temporaryFolder, testConfig } from '../support/service.ts';
+import { ownFolder, storeEvents, testConfig } from '../support/service.ts';
 
 /** Stands wherever a caller's SELECT must not reach: other projects, other tables, a file. */
 export const CANARY = 'canary-7f3a';
@@ -76,7 +77,7 @@ const NAMED_FILES: Readonly<Record<string, string>> = {
 
 /** Definitions of endpoints alike, `sandbox.on`, `sandbox.off` and those of `more`, in a temporary folder. */
 export async function writeDefinitions(more: Readonly<Record<string, string>> = {}) {
-  const folder = await temporaryFolder();
+  const folder = await ownFolder();
   for (const [path, text] of Object.entries({ ...FILES, ...more })) {
     await mkdir(join(folder.path, path, '..'), { recursive: true });
     await writeFile(join(folder.path, path), text);
@@ -117,6 +118,7 @@ export async function openSandbox(env: Readonly<Record<string, string>> = {}, na
   const canaryFile = join(definitions.path, 'canary.txt');
   await writeFile(canaryFile, CANARY);
   const core = await openCore(config, 'a test');
+  afterAll(core.close);
   await storeCanaries(core);
   const sandbox = createSandbox(core.engine);
   const run = createRunner(core.engine, Date.now);
@@ -128,9 +130,5 @@ export async function openSandbox(env: Readonly<Record<string, string>> = {}, na
     const { body } = await run(createQuestion(await check(sql), values));
     return (JSON.parse(body.toString()) as { result: Record<string, unknown>[] }).result;
   }
-  async function close(): Promise<void> {
-    await core.close();
-    await definitions.remove();
-  }
-  return { core, stored, check, ask, canaryFile, close };
+  return { core, stored, check, ask, canaryFile };
 }

@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { messageOf } from '../../src/errors.ts';
 import { ZONE_PLACES } from '../../src/sandbox/argument-rules.ts';
 import { AGGREGATES, FUNCTIONS } from '../../src/sandbox/function.ts';
 import { trusted } from '../../src/sql/sql.ts';
 import { openSandbox } from './support.ts';
 
-const { core, close } = await openSandbox();
-afterAll(close);
+const { core } = await openSandbox();
 
 const ZONE = "'No/Where'";
 const TYPE = "'DateTime(\\'No/Where\\')'";

@@ -8,10 +8,7 @@ import { NAMED_SQL, SQL, writeDefinitions, YAML } from './support.ts';
 
 const definitions = await writeDefinitions();
 const core = await openCore(testConfig(join(definitions.path, 'data'), definitions.env), 'a test');
-afterAll(async () => {
-  await core.close();
-  await definitions.remove();
-});
+afterAll(core.close);
 
 async function faults(sql: string, yaml = YAML): Promise<string> {
   await writeFile(join(definitions.path, 'endpoints/sandbox.on/query.sql'), sql);

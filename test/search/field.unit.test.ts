@@ -1,30 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Source, SourceColumn } from '../../src/definitions/source.ts';
 import { createFields, listFields, type SearchFields } from '../../src/search/field.ts';
+import { createColumn, createSource } from '../support/source.ts';
 
-const SEVERAL: SourceColumn = {
-  name: 'route',
-  type: 'string',
-  path: ['metadata', 'request', 'path'],
-  otherPaths: [['metadata', 'req', 'path']],
-  contains: undefined,
-  otherwise: undefined,
-  hasSubstringIndex: false,
-  description: 'Path of the request.',
-};
-
-const SOURCE: Source = {
-  id: '00000000-0000-4000-8000-000000000000',
-  name: 'test.logs',
-  table: 'test_logs',
-  description: '',
-  retentionDays: 30,
-  projectPaths: [['project']],
-  columns: [SEVERAL],
-  rollup: undefined,
-  external: undefined,
-  file: 'sources/test.logs.yaml',
-};
+const ONE = createColumn('route', 'string', ['metadata', 'request', 'path']);
+const SEVERAL = { ...ONE, otherPaths: [['metadata', 'req', 'path']] };
+const SOURCE = createSource({ columns: [SEVERAL] });
 
 const extracted = (fields: SearchFields) =>
   fields.definitions().filter((one) => one.includes('JSONExtractRaw'));
@@ -42,7 +22,7 @@ test('a column of several paths is a field by its own name; each path is read fr
 });
 
 test('a column of one path is read for that path', () => {
-  const single = { ...SOURCE, columns: [{ ...SEVERAL, otherPaths: [] }] };
+  const single = { ...SOURCE, columns: [ONE] };
   const fields = createFields(single);
   expect(fields.find(['request', 'path'])).toEqual({ kind: 'text', sql: 'T.`route`' });
   expect(extracted(fields)).toEqual([]);

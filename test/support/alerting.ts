@@ -1,8 +1,9 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import { copyEndpoints } from './endpoints.ts';
 import { startReceiver } from './receiver-server.ts';
-import { startTestService, storeEvents } from './service.ts';
+import { ownService, type startTestService, storeEvents } from './service.ts';
 
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3';
 
@@ -28,35 +29,27 @@ export async function storeFailures({
 /** A service with an alert that fires, and two receivers: `ops` accepts its messages, `broken` does not. */
 export async function startAlertingService() {
   const folder = await copyEndpoints();
-  await cp('template/endpoints', folder.path, { recursive: true });
-  const alerts = join(folder.path, '../alerts');
+  await cp('template/endpoints', folder, { recursive: true });
+  const alerts = join(folder, '../alerts');
   await mkdir(alerts);
   const eager = (await readEagerAlert()).replace('[ops]', '[ops, broken]');
   await writeFile(join(alerts, 'failing.paths.yaml'), eager);
   const ops = await startReceiver();
   const broken = await startReceiver((_, response) => response.writeHead(500).end());
+  for (const { close } of [ops, broken]) afterAll(close);
   const write = (name: string, url: string) =>
     `${name}: { kind: webhook, url: "${url}", secret: ${SECRET}, private: true }\n`;
   const receiversFile = join(alerts, '../receivers');
   await writeFile(receiversFile, write('ops', ops.url) + write('broken', broken.url), { mode: 0o600 });
-  const service = await startTestService({
+  const service = await ownService({
     owner: 'tailrace serve (a test)', // commands find it
     env: {
-      TAILRACE_ENDPOINTS_DIR: folder.path,
+      TAILRACE_ENDPOINTS_DIR: folder,
       TAILRACE_ALERTS_DIR: alerts,
       TAILRACE_RECEIVERS_FILE: receiversFile,
       TAILRACE_EDIT_ENDPOINTS: '1',
     },
   });
   await storeFailures(service);
-  return {
-    ...service,
-    ops,
-    async close() {
-      await service.close();
-      ops.close();
-      broken.close();
-      await folder.remove();
-    },
-  };
+  return { ...service, ops };
 }

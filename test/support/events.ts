@@ -1,9 +1,9 @@
-/** Request events of `cloudflare.logs.prod`, a second apart, the last a minute ago; ids are `e0`, `e1` and on. */
-export function edgeEvents(count: number, project = 'p1'): object[] {
+/** Request events of `cloudflare.logs.prod`, so many ms apart, the last a minute ago; ids are `e0`, `e1` and on. */
+export function edgeEvents(count: number, project = 'p1', stepMs = 1_000): object[] {
   const last = Date.now() - 60_000;
   return Array.from({ length: count }, (_, i) => ({
     id: `e${i}`,
-    timestamp: new Date(last - (count - 1 - i) * 1000).toISOString(),
+    timestamp: new Date(last - (count - 1 - i) * stepMs).toISOString(),
     project,
     event_message: `GET /rest/v1/${i}`,
     metadata: {

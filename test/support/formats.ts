@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyEndpoints } from './endpoints.ts';
 import { get, QUERY_PATH } from './http.ts';
-import { PRIVATE_KEY, startTestService } from './service.ts';
+import { ownService, PRIVATE_KEY } from './service.ts';
 
 export const FORMAT_NAMES = ['json', 'ndjson', 'csv', 'arrow', 'parquet', 'prometheus'] as const;
 export type FormatName = (typeof FORMAT_NAMES)[number];
@@ -113,15 +113,15 @@ ${columns}
 `;
 
 /** A service with the shipped endpoints and some for formats. */
-export async function startFormatsService(env: Readonly<Record<string, string>> = {}) {
+export async function startFormatsService() {
   const folder = await copyEndpoints();
   for (const [i, endpoint] of ENDPOINTS.entries()) {
-    const own = join(folder.path, endpoint.name);
+    const own = join(folder, endpoint.name);
     await mkdir(own);
     await writeFile(join(own, 'endpoint.yaml'), toYaml(endpoint, i));
     await writeFile(join(own, 'query.sql'), `${endpoint.sql}\n`);
   }
-  const service = await startTestService({ env: { TAILRACE_ENDPOINTS_DIR: folder.path, ...env } });
+  const service = await ownService({ env: { TAILRACE_ENDPOINTS_DIR: folder } });
 
   /** The bytes of an answer as they come. */
   async function fetchBytes(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Buffer> {
@@ -137,9 +137,5 @@ export async function startFormatsService(env: Readonly<Record<string, string>> 
     fetchBytes,
     ask: (path: string, headers?: Record<string, string>) =>
       get(service.url, `${QUERY_PATH}/${path}`, headers),
-    async close() {
-      await service.close();
-      await folder.remove();
-    },
   };
 }

@@ -2,9 +2,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
+import { afterAll } from 'vitest';
 import { type Bounds, type Config, parseConfig } from '../../src/config/config.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { insertEvents } from '../../src/ingest/writer.ts';
+import type { NewKey } from '../../src/keys/management.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { createRunner } from '../../src/query/run.ts';
@@ -44,6 +46,13 @@ export function testConfig(dataDir: string, env: Readonly<Record<string, string>
 export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'tailrace-test-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** The folder of a test file, for its top: removed after its last test. */
+export async function ownFolder(): Promise<{ readonly path: string }> {
+  const { path, remove } = await temporaryFolder();
+  afterAll(remove);
+  return { path };
 }
 
 /** The real engine with the shipped definitions, in a temporary folder. */
@@ -137,12 +146,23 @@ export async function startTestService(
     };
   }
 
+  /** The text of a new key, which may query unless `grant` says otherwise. */
+  const newKey = async (grant: Partial<NewKey> = {}): Promise<string> =>
+    (await service.keyring.create({ name: 'a test', scopes: ['query'], ...grant })).key;
+
   async function close(): Promise<void> {
     await service.close();
     await backend.remove();
     await folder.remove();
   }
-  return { service, core: service.core, config, clock, url, call, close };
+  return { service, core: service.core, config, clock, url, call, newKey, close };
+}
+
+/** The service of a test file, for its top: closed after its last test. */
+export async function ownService(options?: Parameters<typeof startTestService>[0]) {
+  const service = await startTestService(options);
+  afterAll(service.close);
+  return service;
 }
 
 /** The shipped sources with a retention of a century: a test whose clock stands in the past keeps its events. */

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import type { Service } from '../../src/service/service.ts';
 import { throughFramework } from './http.ts';
 import { PRIVATE_KEY } from './service.ts';
@@ -26,6 +26,7 @@ export function createWays(
   let handled = 0;
   const count = () => void handled++;
   subscribe(CHANNEL, count);
+  afterAll(() => unsubscribe(CHANNEL, count));
 
   /** Over a socket, with no headers but these. */
   async function ask(
@@ -53,7 +54,6 @@ export function createWays(
       expect(answer.byFramework).toBe(true);
       return answer;
     },
-    close: () => unsubscribe(CHANNEL, count),
   };
 }
 

@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Overview } from '../../src/management/admin-view.ts';
 import { get, QUERY_PATH, readMetric } from '../support/http.ts';
 import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
-import { startTestService } from '../support/service.ts';
+import { ownService } from '../support/service.ts';
 
-const service = await startTestService();
-afterAll(service.close);
+const service = await ownService();
 const { url, clock } = service;
 
 async function readOverview(): Promise<Overview> {

@@ -47,21 +47,19 @@ describe('the tables that a query can read', () => {
 
 const foreignOf = async (sql: string) => findForeignTable(await readQueryTree(engine, sql), TABLES);
 
-describe('what a query reads beside the tables of sources', () => {
-  test.each([
-    ['SELECT 1 FROM others', 'others'],
-    ['SELECT 1 FROM tailrace.edge_logs', 'tailrace.edge_logs'],
-    ["SELECT COLUMNS('id') APPLY(x -> x IN others) FROM edge_logs", 'another table'],
-    ['WITH others AS (SELECT * FROM others) SELECT 1 FROM others', 'another table'],
-    ["SELECT hasColumnInTable('tailrace', 'auth_logs', 'id') FROM edge_logs", 'hasColumnInTable()'],
-    ['SELECT 1 FROM view(SELECT 1 FROM edge_logs)', 'view()'],
-    [
-      'SELECT 1 AS `a, identifier: edge_logs` FROM edge_logs WHERE `a, identifier: edge_logs` = 1',
-      'another table',
-    ],
-  ])('is named for %s', async (sql, foreign) => {
-    expect(await foreignOf(sql)).toBe(foreign);
-  });
+test.each([
+  ['SELECT 1 FROM others', 'others'],
+  ['SELECT 1 FROM tailrace.edge_logs', 'tailrace.edge_logs'],
+  ["SELECT COLUMNS('id') APPLY(x -> x IN others) FROM edge_logs", 'another table'],
+  ['WITH others AS (SELECT * FROM others) SELECT 1 FROM others', 'another table'],
+  ["SELECT hasColumnInTable('tailrace', 'auth_logs', 'id') FROM edge_logs", 'hasColumnInTable()'],
+  ['SELECT 1 FROM view(SELECT 1 FROM edge_logs)', 'view()'],
+  [
+    'SELECT 1 AS `a, identifier: edge_logs` FROM edge_logs WHERE `a, identifier: edge_logs` = 1',
+    'another table',
+  ],
+])('what a query reads beside the tables of sources is named for %s', async (sql, foreign) => {
+  expect(await foreignOf(sql)).toBe(foreign);
 });
 
 const NAME = fc.constantFrom('edge_logs', 'auth_logs', 'storage_logs', 'others', 'a', 'b');

@@ -1,11 +1,10 @@
 import { chmod, mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { readTexts, writeTexts } from '../../src/workbench/files.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
-const root = await temporaryFolder();
-afterAll(root.remove);
+const root = await ownFolder();
 const OLD = { definition: 'old: 1\n', sql: 'SELECT 1\n' };
 const NEW = { definition: 'new: 1\n', sql: 'SELECT 2\n' };
 let count = 0;

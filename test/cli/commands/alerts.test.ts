@@ -7,10 +7,7 @@ import { PRIVATE_KEY } from '../../support/service.ts';
 const service = await startAlertingService();
 const { config, url } = service;
 const end = announceService(config.dataDir, { url, key: PRIVATE_KEY });
-afterAll(async () => {
-  end();
-  await service.close();
-});
+afterAll(end);
 
 const alerts = (...args: string[]) => runProgram(['alerts', ...args], { TAILRACE_DATA_DIR: config.dataDir });
 

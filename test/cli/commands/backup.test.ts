@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { appendFile, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parseConfig } from '../../../src/config/config.ts';
 import { lockStore } from '../../../src/engine/store-file.ts';
 import { createBackup, readManifest } from '../../../src/maintenance/backup.ts';
@@ -10,10 +10,9 @@ import { copyFewDefinitions } from '../../support/definitions.ts';
 import { edgeEvents } from '../../support/events.ts';
 import { EDGE, rowsOf } from '../../support/ingest.ts';
 import { runProgram } from '../../support/program.ts';
-import { storeFor, temporaryFolder } from '../../support/service.ts';
+import { ownFolder, storeFor } from '../../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 const at = (name: string) => join(folder.path, name);
 const definitions = await copyFewDefinitions(folder.path);
 const envOf = (name: string) => ({

@@ -1,14 +1,14 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import type { InputError } from '../../../src/errors.ts';
 import { openCore } from '../../../src/service/open-core.ts';
 import { addEndpoint } from '../../../trial/endpoint.ts';
 import { copyFewDefinitions } from '../../support/definitions.ts';
+import { faultsIn } from '../../support/faults.ts';
 import { runProgram } from '../../support/program.ts';
-import { temporaryFolder, testConfig } from '../../support/service.ts';
+import { ownFolder, testConfig } from '../../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const definitions = await copyFewDefinitions(folder.path);
 const dataDir = join(folder.path, 'data');
 const env = { ...definitions, TAILRACE_DATA_DIR: dataDir };
@@ -16,28 +16,16 @@ const POSTGRES = join(definitions.TAILRACE_SOURCES_DIR, 'postgres.logs.yaml');
 const original = await readFile('sources/postgres.logs.yaml', 'utf8');
 await writeFile(POSTGRES, original);
 const core = await openCore(testConfig(dataDir, env), 'a test'); // open all the while, as under a service
-afterAll(async () => {
-  await core.close();
-  await folder.remove();
-});
+afterAll(() => core.close());
 const check = (more: Record<string, string> = {}) => runProgram(['check'], { ...env, ...more });
 beforeEach(() => writeFile(POSTGRES, original));
-
-/** The faults that the service itself finds. */
-async function faultsOfReload(): Promise<readonly string[]> {
-  const error = await core.reload().then(
-    () => undefined,
-    (reason: InputError) => reason,
-  );
-  return error?.faults ?? [];
-}
 
 describe('tailrace check beside a running service', () => {
   test('finds that a stored column cannot have another type, as the service does, beside other faults', async () => {
     const edited = original.replace('user_name: { type: keyword', 'user_name: { type: integer');
     expect(edited).not.toBe(original);
     await writeFile(POSTGRES, edited);
-    const faults = await faultsOfReload();
+    const faults = await faultsIn(core.reload); // of the service itself
     expect(faults).toEqual([expect.stringContaining('column "user_name" of postgres.logs is stored')]);
     const { code, stdout, stderr } = await check();
     expect([code, stdout, stderr]).toEqual([1, '', `tailrace: ${faults[0]}\n`]);

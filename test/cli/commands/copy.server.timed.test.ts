@@ -1,17 +1,13 @@
 import { join } from 'node:path';
-import { afterAll, beforeEach, expect, test } from 'vitest';
-import { startClickHouseFront } from '../../../trial/clickhouse-front.ts';
+import { beforeEach, expect, test } from 'vitest';
 import { copyFewDefinitions } from '../../support/definitions.ts';
+import { ownFront } from '../../support/front.ts';
 import { EDGE } from '../../support/ingest.ts';
 import { runProgram } from '../../support/program.ts';
-import { askStore, storeFor, temporaryFolder } from '../../support/service.ts';
+import { askStore, ownFolder, storeFor } from '../../support/service.ts';
 
-const folder = await temporaryFolder();
-const front = await startClickHouseFront(join(folder.path, 'clickhouse'));
-afterAll(async () => {
-  await front.close();
-  await folder.remove();
-});
+const folder = await ownFolder();
+const front = await ownFront();
 // The only one that the engine behind the server grants rights to.
 const TARGET = `${front.url}/tailrace`;
 const DAY_MS = 86_400_000;

@@ -4,15 +4,12 @@ import { edgeEvents } from '../../support/events.ts';
 import { get } from '../../support/http.ts';
 import { EDGE, idsOf } from '../../support/ingest.ts';
 import { runProgram } from '../../support/program.ts';
-import { PRIVATE_KEY, startTestService, storeEvents } from '../../support/service.ts';
+import { ownService, PRIVATE_KEY, storeEvents } from '../../support/service.ts';
 
-const service = await startTestService({ owner: 'tailrace serve (a test)' });
+const service = await ownService({ owner: 'tailrace serve (a test)' });
 const { core, clock, config, url } = service;
 const end = announceService(config.dataDir, { url, key: PRIVATE_KEY });
-afterAll(async () => {
-  end();
-  await service.close();
-});
+afterAll(end);
 
 const run = (...args: string[]) =>
   runProgram(['delete', '--project', 'gone', ...args], { TAILRACE_DATA_DIR: config.dataDir });

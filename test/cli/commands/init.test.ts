@@ -1,12 +1,11 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readVersion } from '../../../src/version.ts';
 import { runProgram } from '../../support/program.ts';
-import { temporaryFolder } from '../../support/service.ts';
+import { ownFolder } from '../../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 
 const init = (dir: string) => runProgram(['init', dir], {});
 const read = (...path: string[]) => readFile(join(...path), 'utf8');

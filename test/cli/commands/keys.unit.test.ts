@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { lockStore } from '../../../src/engine/store-file.ts';
 import { openSqliteStore, SQLITE_FILE } from '../../../src/keys/sqlite-store.ts';
 import type { CliResult } from '../../support/cli.ts';
 import { runProgram } from '../../support/program.ts';
-import { temporaryFolder } from '../../support/service.ts';
+import { ownFolder } from '../../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 const env = { TAILRACE_DATA_DIR: join(folder.path, 'data') };
 const keys = (...args: string[]) => runProgram(['keys', ...args], env);
 

@@ -1,16 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { edgeEvents, toNdjson } from '../../support/events.ts';
 import { EDGE, idsOf } from '../../support/ingest.ts';
 import { runProgram } from '../../support/program.ts';
-import { PUBLIC_KEY, temporaryFolder } from '../../support/service.ts';
+import { ownFolder, PUBLIC_KEY } from '../../support/service.ts';
 import { newProject, shareService } from '../../support/shared-service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const service = await shareService();
-afterAll(folder.remove);
 const file = (name: string) => join(folder.path, name);
 const env = { TAILRACE_KEY: PUBLIC_KEY };
 const load = (files: readonly string[], stdin = '') =>

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { ControlStore } from '../../../src/keys/control-store.ts';
 import { openSqliteStore } from '../../../src/keys/sqlite-store.ts';
 import { runProgram } from '../../support/program.ts';
-import { temporaryFolder } from '../../support/service.ts';
+import { ownFolder } from '../../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 const env = { TAILRACE_DATA_DIR: join(folder.path, 'data') };
 const people = (...args: string[]) => runProgram(['people', ...args], env);
 

@@ -2,16 +2,12 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { announceService } from '../../../src/cli/local-service.ts';
 import { writeDefinitions } from '../../sandbox/support.ts';
 import { runProgram } from '../../support/program.ts';
-import { PRIVATE_KEY, PUBLIC_KEY, startTestService, storeEvents } from '../../support/service.ts';
+import { ownService, PRIVATE_KEY, PUBLIC_KEY, storeEvents } from '../../support/service.ts';
 
 const definitions = await writeDefinitions();
-const service = await startTestService({ env: definitions.env, owner: 'tailrace serve (a test)' });
+const service = await ownService({ env: definitions.env, owner: 'tailrace serve (a test)' });
 const end = announceService(service.config.dataDir, { url: service.url, key: PRIVATE_KEY });
-afterAll(async () => {
-  end();
-  await service.close();
-  await definitions.remove();
-});
+afterAll(end);
 const { core, clock, config } = service;
 const P1 = ['-p', 'project=p1'];
 

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runProgram } from '../../support/program.ts';
-import { temporaryFolder } from '../../support/service.ts';
+import { ownFolder } from '../../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 
 test.each(['reload', 'stop'])('%s exits with 1 where no service runs', async (command) => {
   const dir = join(folder.path, 'none');

@@ -1,11 +1,10 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { fillWithSample } from '../../../src/cli/commands/sample.ts';
 import { copyFewDefinitions } from '../../support/definitions.ts';
-import { openTestStore, storeEvents, temporaryFolder } from '../../support/service.ts';
+import { openTestStore, ownFolder, storeEvents } from '../../support/service.ts';
 
-const folder = await temporaryFolder();
+const folder = await ownFolder();
 const definitions = await copyFewDefinitions(folder.path);
-afterAll(folder.remove);
 const never = new AbortController().signal;
 
 describe('fillWithSample', () => {

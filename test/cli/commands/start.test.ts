@@ -1,12 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runProgram } from '../../support/program.ts';
-import { temporaryFolder } from '../../support/service.ts';
+import { ownFolder } from '../../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 const at = (name: string) => join(folder.path, name);
 const env = { TAILRACE_DATA_DIR: at('data'), TAILRACE_PORT: '0', TAILRACE_TOKEN_SECRET: 'x'.repeat(44) };
 
@@ -16,12 +15,13 @@ async function start(settings: Readonly<Record<string, string>>, args: readonly 
   return [code, ...stderr.trimEnd().split('\n')];
 }
 
-describe('a data directory that has to be changed ends the service with 1 and one line', () => {
-  test.each([
-    ['a file', 'file', 'it is a file, not a folder'],
-    // Node's own recursive mkdir never returns there.
-    ...(process.platform === 'linux' ? [['below /proc', '/proc/x/y', 'no folder can be created there']] : []),
-  ])('%s', async (_, name = '', why = '') => {
+test.each([
+  ['a file', 'file', 'it is a file, not a folder'],
+  // Node's own recursive mkdir never returns there.
+  ...(process.platform === 'linux' ? [['below /proc', '/proc/x/y', 'no folder can be created there']] : []),
+])(
+  'a data directory that has to be changed ends the service with 1 and one line: %s',
+  async (_, name = '', why = '') => {
     await writeFile(at('file'), '');
     const dataDir = name.startsWith('/') ? name : at(name);
     const [code, ...lines] = await start({ TAILRACE_DATA_DIR: dataDir });
@@ -30,8 +30,8 @@ describe('a data directory that has to be changed ends the service with 1 and on
       [expect.stringContaining(`data directory ${dataDir} cannot be used: `)],
     ]);
     expect(lines[0]).toContain(`${why}; set TAILRACE_DATA_DIR to a writable folder`);
-  });
-});
+  },
+);
 
 describe('what may pass ends the service with 3 and one line', () => {
   test('a port in use', async () => {

@@ -1,12 +1,11 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { copyFewDefinitions } from '../../support/definitions.ts';
 import { runProgram } from '../../support/program.ts';
-import { temporaryFolder } from '../../support/service.ts';
+import { ownFolder } from '../../support/service.ts';
 
-const folder = await temporaryFolder();
-afterAll(folder.remove);
+const folder = await ownFolder();
 
 const endpoints = join(folder.path, 'endpoints');
 const tests = join(endpoints, 'errors.by-path', 'tests');
@@ -135,7 +134,7 @@ ORDER BY id DESC LIMIT 2`,
   });
 });
 
-describe('tailrace test refuses, with file and line,', () => {
+test('tailrace test refuses, with file and line, each fault of every test file at once', async () => {
   const CASE = 'cases:\n  - { parameters: { project: p1 }, rows: [] }\n';
   const AT = 'now: 2026-11-20T12:00:00Z\n';
   const withEvents = (text: string) => `${AT}events:\n  cloudflare.logs.prod:${text}\n${CASE}`;
@@ -166,21 +165,18 @@ describe('tailrace test refuses, with file and line,', () => {
       '3: errors.by-path has no parameter "projct"; it has project, statuses',
     ],
   ];
-
-  test('each fault of every test file at once', async () => {
-    for (const [name, text] of FAULTS) await write(`${name}.yaml`, text);
-    await mkdir(join(tests, 'folder'));
-    await symlink('..', join(tests, 'link'));
-    await write('lines.yaml', withEvents(' { file: lines.ndjson }'));
-    await write('lines.ndjson', '{"project":"p1"}\n\n{"project":\n[]\n');
-    const { code, stdout, stderr } = await run();
-    expect([code, stdout]).toEqual([1, '']);
-    const lines = stderr.trimEnd().split('\n');
-    for (const [name, , message] of FAULTS)
-      expect(lines).toContainEqual(expect.stringContaining(`${join(tests, `${name}.yaml`)}:${message}`));
-    const file = join(tests, 'lines.ndjson');
-    expect(lines).toContain(`tailrace: ${file}:3: event is not valid JSON`);
-    expect(lines).toContain(`tailrace: ${file}:4: event is not a JSON object`);
-    expect(lines).toHaveLength(FAULTS.length + 2);
-  });
+  for (const [name, text] of FAULTS) await write(`${name}.yaml`, text);
+  await mkdir(join(tests, 'folder'));
+  await symlink('..', join(tests, 'link'));
+  await write('lines.yaml', withEvents(' { file: lines.ndjson }'));
+  await write('lines.ndjson', '{"project":"p1"}\n\n{"project":\n[]\n');
+  const { code, stdout, stderr } = await run();
+  expect([code, stdout]).toEqual([1, '']);
+  const lines = stderr.trimEnd().split('\n');
+  for (const [name, , message] of FAULTS)
+    expect(lines).toContainEqual(expect.stringContaining(`${join(tests, `${name}.yaml`)}:${message}`));
+  const file = join(tests, 'lines.ndjson');
+  expect(lines).toContain(`tailrace: ${file}:3: event is not valid JSON`);
+  expect(lines).toContain(`tailrace: ${file}:4: event is not a JSON object`);
+  expect(lines).toHaveLength(FAULTS.length + 2);
 });

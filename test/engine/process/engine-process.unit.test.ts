@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import {
   createSupervisor,
   type EngineProcess,
@@ -41,34 +41,30 @@ function create(start: (attempt: number) => Promise<EngineProcess>) {
   return { first, supervisor, restarts, attempts: () => attempts, live: (ms: number) => (nowMs += ms) };
 }
 
-describe('a caller', () => {
-  test('is rejected at once while the engine is lost, and served when it is back', async () => {
-    const back = createProcess(9);
-    const { first, supervisor, restarts, live } = create(async (n) => {
-      if (n <= 6) throw new Error('no disk');
-      return back.process;
-    });
-    live(60_000);
-    first.end('SIGKILL');
-    await vi.advanceTimersByTimeAsync(4_000);
-    expect(supervisor.state).toBe('lost');
-    await expect(supervisor.use(never)).rejects.toMatchObject({ code: 'engine_unavailable' });
-    await vi.advanceTimersByTimeAsync(30_000);
-    expect(supervisor.state).toBe('up');
-    expect(await supervisor.use(never)).toBe(back.process);
-    expect(restarts.map(({ failures }) => failures)).toEqual([0, 1, 2, 3, 4, 5, 6]);
-    expect(restarts[3]?.error).toEqual(new Error('no disk'));
+test('a caller is rejected at once while the engine is lost, and served when it is back', async () => {
+  const back = createProcess(9);
+  const { first, supervisor, restarts, live } = create(async (n) => {
+    if (n <= 6) throw new Error('no disk');
+    return back.process;
   });
+  live(60_000);
+  first.end('SIGKILL');
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(supervisor.state).toBe('lost');
+  await expect(supervisor.use(never)).rejects.toMatchObject({ code: 'engine_unavailable' });
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(supervisor.state).toBe('up');
+  expect(await supervisor.use(never)).toBe(back.process);
+  expect(restarts.map(({ failures }) => failures)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  expect(restarts[3]?.error).toEqual(new Error('no disk'));
 });
 
-describe('closing', () => {
-  test('starts no other process', async () => {
-    const { first, supervisor, attempts, restarts } = create(async () => createProcess(1).process);
-    expect(await supervisor.close()).toBe(first.process);
-    first.end('SIGKILL');
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(attempts()).toBe(0);
-    expect(restarts).toEqual([]);
-    await expect(supervisor.use(never)).rejects.toMatchObject({ code: 'engine_unavailable' });
-  });
+test('closing starts no other process', async () => {
+  const { first, supervisor, attempts, restarts } = create(async () => createProcess(1).process);
+  expect(await supervisor.close()).toBe(first.process);
+  first.end('SIGKILL');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(attempts()).toBe(0);
+  expect(restarts).toEqual([]);
+  await expect(supervisor.use(never)).rejects.toMatchObject({ code: 'engine_unavailable' });
 });
