@@ -63,7 +63,7 @@ describe('serve --watch', () => {
     await expectServed(n);
   });
 
-  test('refuses the loss of a watched folder, and sees the one that takes its place', async () => {
+  test('rejects the loss of a watched folder, and sees the one that takes its place', async () => {
     for (const n of [1, 2]) {
       await rename(endpoints, `${endpoints}.old`);
       await waitForLine(n, `tailrace: ${endpoints}:1: cannot be read as a folder`);

@@ -44,7 +44,7 @@ describe('the settings', () => {
     ['TAILRACE_CORS_ORIGINS', 'app.example.com', /must be origins such as/],
     ['TAILRACE_TRUST_PROXY', 'true', /must be the addresses of your proxies/],
     ['TAILRACE_TRUST_PROXY', '0.0.0.0/0', /must be the addresses of your proxies/],
-  ])('refuse %s=%j', (name, value, message) => {
+  ])('reject %s=%j', (name, value, message) => {
     const faults = faultsOf({ [name]: value });
     expect(faults).toHaveLength(1);
     expect(faults[0]).toMatch(message);
@@ -71,7 +71,7 @@ describe('the settings', () => {
     expect(faults.join()).not.toMatch(/short|tiny/);
   });
 
-  test('refuse one key for both purposes, and a key that no header can carry', () => {
+  test('reject one key for both purposes, and a key that no header can carry', () => {
     const same = 'same-0123456789ab';
     expect(faultsOf({ TAILRACE_PRIVATE_KEY: same, LOGFLARE_PUBLIC_ACCESS_TOKEN: same })).toEqual([
       'TAILRACE_PUBLIC_KEY: must differ from TAILRACE_PRIVATE_KEY, which has every scope',

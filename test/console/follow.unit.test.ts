@@ -43,7 +43,7 @@ describe('a live list', () => {
     expect(await run([[row('a'), row('b'), end], []])).toEqual(['open ', 'catch up', 'rows a b', 'open b']);
   });
 
-  test('begins anew if its cursor is refused, and goes on after it if the service was away', async () => {
+  test('begins anew if its cursor is rejected, and goes on after it if the service was away', async () => {
     const refused = Object.assign(new Error('refused'), { status: 400 });
     const away = Object.assign(new Error('away'), { status: 0 });
     expect(await run([[row('a')], away, refused, []])).toEqual([

@@ -56,7 +56,7 @@ describe('chart', () => {
     ['{ time: at, series: path, values: [n], top: 8 }', '"top" must be at most 7 with "time"'],
     ['{ values: [n] }', '"time" is missing: "show: line" draws over time'],
     ['{ time: at, values: [n, n] }', '"values" must be a list of 1 to 12 different columns, not ["n","n"]'],
-  ])('%s is refused with the line and what would be right', (chart, message) => {
+  ])('%s is rejected with the line and what would be right', (chart, message) => {
     const fault = expect.stringMatching(/^endpoint\.yaml:12: /);
     const { faults } = read(`chart: ${chart}`);
     expect(faults).toContainEqual(fault);

@@ -73,7 +73,7 @@ describe('a cursor', () => {
       9,
       '"cursor" is a name of the service',
     ],
-  ])('with %j as %j is refused', async (from, to, line, message) => {
+  ])('with %j as %j is rejected', async (from, to, line, message) => {
     expect(ENDPOINT).toContain(from);
     const { faults } = await read(ENDPOINT.replace(from, to), SQL);
     const found = faults.filter((fault) => fault.startsWith(`${YAML}:${line}: `));
@@ -102,7 +102,7 @@ AND (@cursor_id IS NULL OR t < @page_until OR id < @cursor_id) LIMIT 100`;
       [/@page_until/g, '@cursor_timestamp', 'sql', 'must use @page_until: a page has the rows with'],
       ['t >= @page_from AND', '', 'sql', 'must use @page_from: a page has the rows with'],
       [/start/g, 'page_from', 'yaml', '"page_from" is a name of the service if there is a "cursor"'],
-    ])('%s as %j is refused', async (from, to, file, message) => {
+    ])('%s as %j is rejected', async (from, to, file, message) => {
       const [yaml, sql] = [RANGED, QUERIED].map((text, i) =>
         file === ['yaml', 'sql'][i] ? text.replace(from, to) : text,
       );

@@ -56,7 +56,7 @@ const sent = fc.oneof(
 );
 
 describe.each(PARAMETER_TYPES)('a parameter of type %s', (type) => {
-  test('reaches the engine as the value that was checked, of its type, or is refused, whatever is sent', async () => {
+  test('reaches the engine as the value that was checked, of its type, or is rejected, whatever is sent', async () => {
     const required = declare(type, { ...FIELDS[type], required: true });
     const property = fc.asyncProperty(sent, async (text) => {
       const value = findParameterValue(required, text, BYTES_MAX);
@@ -72,7 +72,7 @@ describe.each(PARAMETER_TYPES)('a parameter of type %s', (type) => {
   });
 });
 
-/** Patterns that RE2 refuses are the engine's to refuse. */
+/** Patterns that RE2 rejects are the engine's to reject. */
 async function isPattern(parameter: Parameter, text: string): Promise<boolean> {
   if (!parameter.isPattern) return true;
   return await bind(parameter, text).then(
@@ -132,7 +132,7 @@ test.each<[ParameterTypeName, Fields, string | string[], string]>([
   ['string', { pattern: '(?i)^\\pL+$' }, 'É', 'accepted'],
   ['list', { of: 'string', pattern: '^\\w+$' }, 'a,b c', 'x has "b c", which must match ^\\w+$'],
   ['string', {}, ['a', 'b'], 'x was sent 2 times; send it once'],
-])('%s with %j refuses %j: %s', (type, fields, given, message) => {
+])('%s with %j rejects %j: %s', (type, fields, given, message) => {
   expect(messageOf(declare(type, fields), given)).toBe(message);
 });
 
@@ -143,7 +143,7 @@ test.each<[Fields & { type: ParameterTypeName }, string[]]>([
   [{ type: 'list' }, [expect.stringContaining('of is missing: a list has items of one type: string, enum')]],
   [{ type: 'string', pattern: '[' }, [expect.stringMatching(/^pattern is not a pattern of RE2: .*\[/)]],
   [{ type: 'string', pattern: `${'a'.repeat(5_000)}+` }, [expect.stringContaining('at most 4096 bytes')]],
-])('the declaration %j is refused: %j', (fields, messages) => {
+])('the declaration %j is rejected: %j', (fields, messages) => {
   const faults: string[] = [];
   readParameter('x', { description: '', ...fields }, (field, message) => faults.push(`${field} ${message}`));
   expect(faults).toEqual(messages);

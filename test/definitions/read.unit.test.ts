@@ -140,11 +140,11 @@ describe('an endpoint.yaml', () => {
     ['  interval:', '  __proto__:', 10, '"__proto__" must be a parameter name of letters'],
     ['parameters:', asParameter('now: { type: string, description: x }'), 9, '"now" is bound by the service'],
     ['parameters:', asParameter('other: { type: string, description: x }'), 9, '@other is not used in'],
-  ])('with %j as %j is refused, at line %i', async (...fault) => {
+  ])('with %j as %j is rejected, at line %i', async (...fault) => {
     await expectFault(YAML, fault);
   });
 
-  test('that is missing, too large or a bomb of aliases is refused', async () => {
+  test('that is missing, too large or a bomb of aliases is rejected', async () => {
     await rm(join(folder.path, YAML));
     expect(await faults()).toEqual([`${YAML}:1: is missing`]);
     await write(YAML, `${ENDPOINT}#${'x'.repeat(1024 * 1024)}`);
@@ -167,7 +167,7 @@ test.each([
   ],
   [SQL.replace('@project', "'@project'"), [`4: @project ${QUOTED}`]],
   [SQL.replace('@project', 'concat(\'%@project\') OR "@project"'), [`4: @project ${QUOTED}`]],
-])('a query.sql that is %j is refused', async (sql, messages) => {
+])('a query.sql that is %j is rejected', async (sql, messages) => {
   if (sql === undefined) await rm(join(folder.path, 'endpoints/test.one/query.sql'));
   else await write('endpoints/test.one/query.sql', sql);
   // Without a text there is nothing that an engine could judge.
@@ -198,13 +198,13 @@ describe('a source', () => {
     ['columns:', linkTo('javascript:alert(1)'), 7, '"url" must be an address such as https'],
     ['columns:', linkTo('https://{value}/a'), 7, 'only behind the host'],
     ['columns:', asAccepted('{ protocol: gelf, label: a, equals: b }'), 7, 'must be one of loki, elasticsea'],
-  ])('with %j as %j is refused, at line %i', async (...fault) => {
+  ])('with %j as %j is rejected, at line %i', async (...fault) => {
     await expectFault(LOGS, fault);
   });
 });
 
 describe('the whole set', () => {
-  test('refuses what two definitions share, also in another letter case', async () => {
+  test('rejects what two definitions share, also in another letter case', async () => {
     await write('endpoints/test.two/endpoint.yaml', ENDPOINT.replace('3dea32a0', '3DEA32A0'));
     await write('endpoints/test.two/query.sql', SQL);
     await write('sources/two.yaml', SOURCE.replace('test.logs', 'TEST.logs'));

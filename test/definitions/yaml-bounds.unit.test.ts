@@ -12,7 +12,7 @@ describe('a definition', () => {
     ['lists in brackets', '['.repeat(65_000)],
     ['values of values in braces', `{${'a: '.repeat(2_000)}`],
     ['indented lines', indented(300)],
-  ])('that nests %s is refused before it is parsed', (_, text) => {
+  ])('that nests %s is rejected before it is parsed', (_, text) => {
     expect(read(text)).toEqual([expect.objectContaining({ message: DEEP, column: expect.any(Number) })]);
   });
 
@@ -25,13 +25,13 @@ describe('a definition', () => {
     expect(parseYaml('x.yaml', "- '['\n- '-'\n".repeat(300))).toMatchObject({ value: expect.any(Array) });
   });
 
-  test('that has a name twice is refused, at the second', () => {
+  test('that has a name twice is rejected, at the second', () => {
     const message = '"caching" is there twice; remove one, or rename it';
     const fault = expect.objectContaining({ message, line: 3, column: 1 });
     expect(read('caching: 1\nname: a.b\ncaching: 2\n')).toEqual([fault]);
   });
 
-  test('that is an endless value, a list in itself, is refused', () => {
+  test('that is an endless value, a list in itself, is rejected', () => {
     const message = '*c is inside its own anchor &c; remove the alias';
     expect(read('columns: &c [*c]')).toEqual([expect.objectContaining({ message, line: 1, column: 14 })]);
   });

@@ -53,7 +53,7 @@ describe('the user for callers’ SELECTs, in the real engine', () => {
     ['TRUNCATE TABLE tailrace.edge_logs', 'ACCESS_DENIED'],
     ["SELECT * FROM file('/etc/passwd')", 'ACCESS_DENIED'],
     ['SELECT 1 SETTINGS max_threads = 64', 'SETTING_CONSTRAINT_VIOLATION'],
-  ])('is refused %s', (sql, name) => {
+  ])('is rejected %s', (sql, name) => {
     expect(() => ask(sql)).toThrow(name);
   });
 

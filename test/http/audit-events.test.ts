@@ -55,7 +55,7 @@ describe('the events of the audit trail', () => {
       expect((await get(url, path, limited)).text).not.toContain(`"${AUDIT}"`);
   });
 
-  test('are refused to a key with other sources as one that does not exist', async () => {
+  test('are rejected to a key with other sources as one that does not exist', async () => {
     const limited = { 'x-api-key': await newKey({ sources: ['logs'] }) };
     const [there, missing] = await Promise.all(
       [AUDIT, 'nothing'].map((name) => get(url, `/api/search?source=${name}`, limited)),

@@ -113,7 +113,7 @@ describe('deleting events', () => {
     expect([await read(), (await get(url, path)).body.result]).toEqual([[], []]);
   });
 
-  test('refuses what it does not know, and keys that are limited', async () => {
+  test('rejects what it does not know, and keys that are limited', async () => {
     for (const body of [{}, { project: 1 }, { project: 'x', until: '' }, { project: 'x', source: '' }])
       expectError(await ask(body), 'invalid_request');
     const both = await ask({ project: 'x', source: 'nothing', before: 'yesterday' });

@@ -126,7 +126,7 @@ describe('faults are reported with file and line', () => {
     expect(faults).toContainEqual(expect.stringContaining(`${FILE}:${line}: ${message}`));
   });
 
-  test('a name that is taken is refused, and what has it is left alone', async () => {
+  test('a name that is taken is rejected, and what has it is left alone', async () => {
     await writeFile(FILE, GOOD.replace('table: otel_events', 'table: otel_logs'));
     await expect(core.reload()).rejects.toThrow('the database has a table called otel_logs already');
     await engine.command('CREATE VIEW tailrace.someones AS SELECT 1 AS one');

@@ -75,7 +75,7 @@ describe('rules of a source', () => {
     ['drop: "level:loud"', /logs\.yaml:\d+: "drop" has the unknown level "loud"/],
     ['redact: [{ field: metadata.project }]', /cannot replace metadata\.project/],
     ['redact: [{ pattern: "(a{1,30}){1,30}b" }]', /is too large/],
-  ])('that are wrong are refused, and the old ones stay: %s', async (rules, reason) => {
+  ])('that are wrong are rejected, and the old ones stay: %s', async (rules, reason) => {
     await expect(setRules(`${rules}\n`)).rejects.toThrow(reason);
     const project = newProject();
     await post(url, '/api/logs?source=logs', [event(project, { a: 'hidden-1' })]);

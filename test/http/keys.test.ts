@@ -174,7 +174,7 @@ describe('events sent with a pinned key', async () => {
     expect(await idsOf(core, other)).toEqual([]);
   });
 
-  test('are refused as a whole with X-Project of another project, or to another source', async () => {
+  test('are rejected as a whole with X-Project of another project, or to another source', async () => {
     const elsewhere = await send({ id: 'h' }, { 'x-project': other });
     expectError(elsewhere, 'forbidden');
     expect(elsewhere.body.error.errors).toEqual([

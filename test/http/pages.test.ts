@@ -127,27 +127,27 @@ describe('a cursor', () => {
   const cursorOf = async (path: string) =>
     new URL((await read(path)).next ?? '', own.url).searchParams.get('cursor') ?? '';
 
-  async function expectRefused(path: string, cursor: string, message: RegExp) {
+  async function expectRejected(path: string, cursor: string, message: RegExp) {
     const answer = await get(own.url, `${path}&cursor=${cursor}`);
     expectError(answer, 'invalid_parameter');
     expect(answer.body.error.errors).toMatchObject([{ parameter: 'cursor' }]);
     expect(answer.body.error.message).toMatch(message);
   }
 
-  test('that was changed is refused', async () => {
+  test('that was changed is rejected', async () => {
     const path = pathOf('pages.oldest', 'p');
     const cursor = await cursorOf(path);
     const changed = `${cursor.slice(0, 20)}${cursor[20] === 'A' ? 'B' : 'A'}${cursor.slice(21)}`;
-    await expectRefused(path, changed, /cursor is cut or changed/);
+    await expectRejected(path, changed, /cursor is cut or changed/);
   });
 
-  test('of another endpoint, or of other parameters, is refused', async () => {
+  test('of another endpoint, or of other parameters, is rejected', async () => {
     const cursor = await cursorOf(pathOf('pages.oldest', 'p'));
-    await expectRefused(pathOf('pages.other', 'p'), cursor, /created for another endpoint/);
-    await expectRefused(pathOf('pages.oldest', 'q'), cursor, /created for other parameters/);
+    await expectRejected(pathOf('pages.other', 'p'), cursor, /created for another endpoint/);
+    await expectRejected(pathOf('pages.oldest', 'q'), cursor, /created for other parameters/);
   });
 
-  test('of another key’s pin is refused, and one of the same pin is taken', async () => {
+  test('of another key’s pin is rejected, and one of the same pin is taken', async () => {
     await storeEvents(own.core, EDGE, events('pinned', 0, 20, own.clock.now), own.clock.now);
     const headers = { 'x-api-key': await own.newKey({ pins: { project: 'p' } }) };
     const ask = async (project: string) => {
@@ -157,7 +157,7 @@ describe('a cursor', () => {
     expect([await ask('pinned'), await ask('p')]).toEqual([400, 200]);
   });
 
-  test('of an earlier definition is refused; a deletion of events changes none', async () => {
+  test('of an earlier definition is rejected; a deletion of events changes none', async () => {
     const path = pathOf('pages.oldest', 'p');
     const cursor = await cursorOf(path);
     await deleteRows(own.core.engine, own.core.registry.getSource(EDGE), "project = 'nobody'");
@@ -165,6 +165,6 @@ describe('a cursor', () => {
     expect((await read(`${path}&cursor=${cursor}`)).rows).toHaveLength(7);
     await writeFile(join(folder, 'oldest', 'query.sql'), `${SQL}\n-- changed\n`);
     await own.core.reload();
-    await expectRefused(path, cursor, /created for an earlier definition/);
+    await expectRejected(path, cursor, /created for an earlier definition/);
   });
 });

@@ -4,7 +4,7 @@ import { writeHeader } from '../../src/lib/network.ts';
 import { type TrialEvent, WIRES, type Wire } from '../../trial/wire.ts';
 import { type Body, post } from '../support/ingest.ts';
 import {
-  expectRefusal,
+  expectRejection,
   PROTOCOL_BODY_BYTES_MAX,
   PROTOCOL_PROJECT,
   shareProtocolService,
@@ -99,7 +99,7 @@ describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name,
     ['that a body has a type of another protocol', 415, body, { 'content-type': 'text/csv' }],
     ['that a body is in an unknown encoding', 415, body, { 'content-encoding': 'lzma' }],
   ])('hears in its own form %s: %i', async (_, status, bytes, headers) => {
-    expectRefusal(name, await send(bytes, headers), status);
+    expectRejection(name, await send(bytes, headers), status);
   });
 
   test.each(TIMES[name])('with the time %j has its event stored: %j', async (time, isStored) => {
@@ -138,7 +138,7 @@ describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name,
         expect.stringContaining('but the key sends for'),
       ]);
     }
-    expectRefusal(name, await send(body, { ...headers, 'x-project': other }), 403);
+    expectRejection(name, await send(body, { ...headers, 'x-project': other }), 403);
     expect([(await rows(own)).length, (await rows(other)).length]).toEqual([1, 0]);
   });
 
@@ -151,7 +151,7 @@ describe.each(Object.entries(WIRES) as [Name, Wire][])('a sender for %s', (name,
     expect(answer.status).toBe(IN_PART[name]);
     expect(answer.text).toContain('belongs to no source that this key may send to');
     expect((await send(one, { ...headers, 'x-source': 'gateway.logs' })).status).toBe(wire.ok);
-    expectRefusal(name, await send(one, { ...headers, 'x-source': 'logs' }), 403);
+    expectRejection(name, await send(one, { ...headers, 'x-source': 'logs' }), 403);
     const tables = await Promise.all(['gateway_logs', 'logs'].map((table) => rows(project, { table })));
     expect(tables.map(({ length }) => length)).toEqual([1, 0]);
   });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { WIRES } from '../../trial/wire.ts';
 import { expectError, get, readMetric } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
-import { expectRefusal } from '../support/protocols.ts';
+import { expectRejection } from '../support/protocols.ts';
 import { ownFolder, ownService, PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
 
 const DAY_MS = 86_400_000;
@@ -54,7 +54,7 @@ describe('a quota', () => {
     const one = { id: 'x', timeMs: START, project: 'busy', message: '', metadata: {} };
     for (const [name, { path, type, write }] of Object.entries(WIRES)) {
       const headers = { 'x-api-key': PUBLIC_KEY, 'content-type': type };
-      expectRefusal(name as keyof typeof WIRES, await post(url, path, write([one]), headers), 429);
+      expectRejection(name as keyof typeof WIRES, await post(url, path, write([one]), headers), 429);
     }
     clock.now = START + DAY_MS;
     expect((await send([event('busy')])).status).toBe(200);

@@ -289,7 +289,7 @@ test.each([
   ['q', { q: `${'('.repeat(3_000)}a${')'.repeat(3_000)}` }, 51],
   ['by', { part: 'histogram', by: 'timestamp' }, undefined],
   ['measure', { part: 'histogram', measure: "sum(x'); DROP TABLE edge_logs; --" }, undefined],
-])('refuses a wrong %s: %j', async (parameter, parameters, position) => {
+])('rejects a wrong %s: %j', async (parameter, parameters, position) => {
   const answer = await search(parameters as Record<string, string>); // members are texts
   expectError(answer, 'invalid_parameter');
   const fault = { parameter, message: expect.any(String), ...(position !== undefined && { position }) };

@@ -74,7 +74,7 @@ describe('a token', () => {
     expectError(await get(url, path, { 'x-api-key': viewOf(answer).token }), 'forbidden');
   });
 
-  test('of a key that has less by now is refused', async () => {
+  test('of a key that has less by now is rejected', async () => {
     const { id, key } = await newKey();
     const wide = await mint(key);
     const narrow = await mint(key, { pins: { project: alpha }, endpoints: ['logs.all'] });
@@ -101,7 +101,7 @@ describe('a token', () => {
 });
 
 // What is narrower, test/keys/grant.unit.test.ts tries.
-test('what is wider than the key is refused', async () => {
+test('what is wider than the key is rejected', async () => {
   const answer = await ask((await newKey({ sources: [EDGE] })).key, { sources: ['postgres.logs'] });
   expectError(answer, 'forbidden');
   expect(answer.body.error.message).toMatch(/^a token cannot do more than its key: /);

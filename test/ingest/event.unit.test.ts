@@ -19,14 +19,14 @@ const SOURCE = createSource({
 const parse = (text: string, eventBytesMax = 100_000) =>
   parseEvent({ text }, SOURCE, { now: NOW, eventBytesMax, project: '' });
 
-function refusalOf(text: string, eventBytesMax?: number): string {
+function errorOf(text: string, eventBytesMax?: number): string {
   try {
     parse(text, eventBytesMax);
   } catch (error) {
     if (error instanceof RejectedEvent) return error.message;
     throw error;
   }
-  throw new Error('it should have been refused');
+  throw new Error('it should have been rejected');
 }
 
 describe('an event', () => {
@@ -169,11 +169,11 @@ describe('an event', () => {
     const oldest = NOW - 90 * 86_400_000_000;
     expect(parse('{"timestamp":null}').timestamp).toBe(NOW);
     expect(parse(at(oldest + 1)).timestamp).toBe(oldest + 1);
-    expect(refusalOf(at(oldest))).toBe(
+    expect(errorOf(at(oldest))).toBe(
       'is older than the 90 days that test.logs keeps: 2026-08-22 07:00:00.000000',
     );
     expect(parse(at(NOW + 3_600_000_000)).timestamp).toBe(NOW + 3_600_000_000);
-    expect(refusalOf(at(NOW + 3_600_000_001))).toBe(
+    expect(errorOf(at(NOW + 3_600_000_001))).toBe(
       'has a timestamp more than an hour ahead: 2026-11-20 08:00:00.000001',
     );
   });
@@ -190,13 +190,13 @@ describe('an event', () => {
     [`{"a":${'['.repeat(100)}${']'.repeat(100)}}`, /^is nested deeper than 100 levels$/],
     [`{"a":[${Array(10_001).fill('{"k":1}')}]}`, /^has more than 10000 keys$/],
     [`{"${'k'.repeat(1_001)}":1}`, /^has a key longer than 1000 characters$/],
-  ])('%.40s is rejected', (text, message) => expect(refusalOf(text)).toMatch(message));
+  ])('%.40s is rejected', (text, message) => expect(errorOf(text)).toMatch(message));
 
   test.each(['x'.repeat(50), '😀'.repeat(15)])('larger than the limit in bytes is rejected: %s', (text) => {
     const event = JSON.stringify({ event_message: text });
     const bytes = Buffer.byteLength(event);
     expect(parse(event, bytes).message).toBe(text);
-    expect(refusalOf(event, bytes - 1)).toBe(`is larger than ${bytes - 1} bytes`);
+    expect(errorOf(event, bytes - 1)).toBe(`is larger than ${bytes - 1} bytes`);
   });
 });
 

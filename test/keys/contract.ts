@@ -105,7 +105,7 @@ export function controlStoreContract({ create, open }: Backend): void {
       expect(await keyring.log({ limit: 1, before: first?.id })).toEqual([second]);
     });
 
-    test('counts what was refused by key, reason and few of many addresses, and holds no secret', async () => {
+    test('counts what was rejected by key, reason and few of many addresses, and holds no secret', async () => {
       const { keyring, clock, store } = await setUp();
       const { id, key } = await keyring.create({ name: 'a', scopes: [] });
       const forged = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`;
@@ -213,7 +213,7 @@ export function controlStoreContract({ create, open }: Backend): void {
       expect((await store.listEntries({ limit: 1 }))[0]?.detail).toBe('a\ufffd\ufffd');
     });
 
-    test('writes nothing of a change that is refused', async () => {
+    test('writes nothing of a change that is rejected', async () => {
       const { keyring, store } = await setUp();
       const { id, record } = await keyring.create({ name: 'a', scopes: ['query'] });
       const { id: newId, hash } = createSecret();
@@ -233,7 +233,7 @@ export function controlStoreContract({ create, open }: Backend): void {
       expect((await keyring.log({ limit: 10 })).map(({ action }) => action)).toEqual(['created']);
     });
 
-    test('looks at the key as it is when it is changed, and refuses the change for it', async () => {
+    test('looks at the key as it is when it is changed, and rejects the change for it', async () => {
       const { keyring, elsewhere } = await setUpTwo();
       const { id, key } = await keyring.create({ name: 'a', scopes: ['query'] });
       await elsewhere.authenticate(key);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createSecret, isScope, SCOPES } from '../../src/keys/grant.ts';
 import { requireScope } from '../../src/keys/keyring.ts';
-import { createTestKeyring, openTestKeyring, refusalOf, rejectionOf } from '../support/keys.ts';
+import { createTestKeyring, errorOf, openTestKeyring, rejectionOf } from '../support/keys.ts';
 import { ownFolder } from '../support/service.ts';
 
 const folder = await ownFolder();
@@ -113,7 +113,7 @@ describe('the keyring', () => {
   test.each(SCOPES)('of the scopes only %s lets one in where it is asked for', async (scope) => {
     const others = SCOPES.filter((one) => one !== scope);
     requireScope({ keyId: 'x', scopes: [scope], pins: {} }, scope);
-    expect(refusalOf(() => requireScope({ keyId: 'x', scopes: others, pins: {} }, scope))).toMatchObject({
+    expect(errorOf(() => requireScope({ keyId: 'x', scopes: others, pins: {} }, scope))).toMatchObject({
       ...{ code: 'forbidden', status: 403 },
       message: `the key lacks the scope "${scope}"; it has ${others.join(', ')}`,
     });

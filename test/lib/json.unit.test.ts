@@ -13,7 +13,7 @@ test.each([
   expect(findJsonFault(text)).toEqual({ position, line, column }),
 );
 
-test('a text has a fault if JSON.parse refuses it', () => {
+test('a text has a fault if JSON.parse rejects it', () => {
   const isJson = (text: string) => {
     try {
       JSON.parse(text);

@@ -3,7 +3,7 @@ import { createParameter } from '../../src/definitions/parameter.ts';
 import { findOwner, parsePinnedParameters } from '../../src/query/pins.ts';
 import { escapePattern } from '../../src/sql/pattern.ts';
 import { CACHED } from '../support/cached-endpoint.ts';
-import { refusalOf } from '../support/keys.ts';
+import { errorOf } from '../support/keys.ts';
 import { shareService } from '../support/shared-service.ts';
 
 const UUID = '7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10';
@@ -20,7 +20,7 @@ describe('a pinned parameter', () => {
   });
 
   test('rejects another value, naming each parameter', () => {
-    const rejection = refusalOf(() =>
+    const rejection = errorOf(() =>
       parse('logs.all', { project: 'x', project_tier: 'FREE' }, { project: 'abc', project_tier: 'PRO' }),
     );
     expect(rejection).toMatchObject({
@@ -34,7 +34,7 @@ describe('a pinned parameter', () => {
   });
 
   test.each(['ABC', 'abc ', 'abcd', 'a\u0000bc'])('is compared exactly: %j is another', (project) => {
-    expect(refusalOf(() => parse('logs.all', { project }, { project: 'abc' })).code).toBe('forbidden');
+    expect(errorOf(() => parse('logs.all', { project }, { project: 'abc' })).code).toBe('forbidden');
   });
 
   test('that is an enum is compared after `otherwise` was taken', () => {
@@ -42,21 +42,21 @@ describe('a pinned parameter', () => {
     expect(parse('logs.all', { project_tier: 'junk' }, free)['project_tier']).toBe('FREE');
     const pro = { project: 'abc', project_tier: 'PRO' };
     for (const project_tier of ['pro', 'junk', 'FREE'])
-      expect(refusalOf(() => parse('logs.all', { project_tier }, pro)).code).toBe('forbidden');
+      expect(errorOf(() => parse('logs.all', { project_tier }, pro)).code).toBe('forbidden');
   });
 
   test('that is an enum without its value any more is rejected, not replaced', () => {
     const pins = { project: 'abc', project_tier: 'GOLD' };
-    expect(refusalOf(() => parse('logs.all', {}, pins)).code).toBe('forbidden');
+    expect(errorOf(() => parse('logs.all', {}, pins)).code).toBe('forbidden');
   });
 
   test('that is a timestamp is compared as an instant', () => {
     const pins = { project: 'abc', iso_timestamp_start: '2026-11-20T07:00:00Z' };
     const same = parse('logs.all', { iso_timestamp_start: '2026-11-20T08:00:00+01:00' }, pins);
     expect(same).toEqual(parse('logs.all', {}, pins));
-    expect(
-      refusalOf(() => parse('logs.all', { iso_timestamp_start: '2026-11-20T07:00:01Z' }, pins)).code,
-    ).toBe('forbidden');
+    expect(errorOf(() => parse('logs.all', { iso_timestamp_start: '2026-11-20T07:00:01Z' }, pins)).code).toBe(
+      'forbidden',
+    );
   });
 
   test('that is a pattern is the literal text, sent as it is or escaped', () => {
@@ -65,13 +65,13 @@ describe('a pinned parameter', () => {
     for (const project of ['', 'a.c|(x)', 'a\\.c\\|\\(x\\)'])
       expect(parse('usage.api-counts', { project, interval: 'daily' }, pins)).toEqual(values);
     for (const project of ['a.c', 'a.c|\\(x\\)', '.*', 'abc|x'])
-      expect(refusalOf(() => parse('usage.api-counts', { project, interval: 'daily' }, pins)).code).toBe(
+      expect(errorOf(() => parse('usage.api-counts', { project, interval: 'daily' }, pins)).code).toBe(
         'forbidden',
       );
   });
 
   test('cannot be sent twice, nor be replaced by a name that the service binds', () => {
-    expect(refusalOf(() => parse('logs.all', { project: ['abc', 'abc'] }, { project: 'abc' })).code).toBe(
+    expect(errorOf(() => parse('logs.all', { project: ['abc', 'abc'] }, { project: 'abc' })).code).toBe(
       'invalid_parameter',
     );
     const sent = { pinned_project: 'other', interval: 'daily', project: 'abc' };
@@ -87,7 +87,7 @@ describe('a pinned parameter', () => {
     for (const same of [undefined, '', [], '404,500', ['404', '00500'], '404,0500'])
       expect(ask(same)()).toEqual({ statuses: '[404,500]' });
     for (const other of ['200', ['200', '503'], ['404'], ['500', '404'], ['404,500'], 'x', ['x']])
-      expect(refusalOf(ask(other)).code, String(other)).toBe('forbidden');
+      expect(errorOf(ask(other)).code, String(other)).toBe('forbidden');
   });
 
   test.each([
@@ -101,15 +101,15 @@ describe('a pinned parameter', () => {
     const ask = (x?: string) => () =>
       parsePinnedParameters(endpoint, x === undefined ? {} : { x }, { pins: { x: pin }, bytesMax: 1_000 });
     for (const text of same) expect(ask(text)()).toEqual(ask()());
-    for (const text of others) expect(refusalOf(ask(text)).code, text).toBe('forbidden');
+    for (const text of others) expect(errorOf(ask(text)).code, text).toBe('forbidden');
   });
 
   test('that an endpoint does not have rejects the endpoint, where it is the only one or the project', () => {
-    const rejection = refusalOf(() => parse('usage.api-counts', { project: 'abc' }, { project_tier: 'PRO' }));
+    const rejection = errorOf(() => parse('usage.api-counts', { project: 'abc' }, { project_tier: 'PRO' }));
     expect(rejection).toMatchObject({ code: 'forbidden', errors: [{ parameter: 'project_tier' }] });
     const both = { project: 'abc', project_tier: 'PRO' };
     expect(parse('functions.invocation-stats', {}, both)['project']).toBe('abc');
-    expect(refusalOf(() => parse('logs.all', { project: 'a' }, { toString: 'x' })).code).toBe('forbidden');
+    expect(errorOf(() => parse('logs.all', { project: 'a' }, { toString: 'x' })).code).toBe('forbidden');
   });
 });
 
@@ -118,7 +118,7 @@ test('a pinned project rejects an endpoint that matches it as a pattern and does
   const loose = { ...usage, pinned: [] };
   const ask = (pins: Record<string, string>) => () =>
     parsePinnedParameters(loose, { project: 'abc', interval: 'daily' }, { pins, bytesMax: 1_000 });
-  expect(refusalOf(ask({ project: 'abc' }))).toMatchObject({
+  expect(errorOf(ask({ project: 'abc' }))).toMatchObject({
     code: 'forbidden',
     errors: [{ parameter: 'project', message: expect.stringContaining('@pinned_project') }],
   });

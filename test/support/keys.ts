@@ -29,15 +29,15 @@ export function openTestKeyring(dir: string, environment?: Environment) {
   return { dir, ...createTestKeyring(openSqliteStore(dir), environment) };
 }
 
-/** What `work` is refused with. */
-export function refusalOf(work: () => unknown): TailraceError {
+/** What `work` is rejected with. */
+export function errorOf(work: () => unknown): TailraceError {
   try {
     work();
   } catch (error) {
     if (error instanceof TailraceError) return error;
     throw error;
   }
-  throw new Error('it should have been refused');
+  throw new Error('it should have been rejected');
 }
 
 /** The same of work that takes its time, unless it is done. */
@@ -46,7 +46,7 @@ export async function rejectionOf(work: unknown): Promise<TailraceError> {
     () => undefined,
     (error: unknown) => error,
   );
-  return refusalOf(() => {
+  return errorOf(() => {
     if (outcome !== undefined) throw outcome;
   });
 }

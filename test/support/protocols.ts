@@ -40,7 +40,7 @@ const FORMS: Readonly<Record<keyof typeof WIRES, (answer: HttpAnswer) => void>> 
 };
 
 /** Expects a failure of the whole request as the senders of a protocol read it. */
-export function expectRefusal(name: keyof typeof WIRES, answer: HttpAnswer, status: number): void {
+export function expectRejection(name: keyof typeof WIRES, answer: HttpAnswer, status: number): void {
   expect([answer.status, answer.text]).toEqual([status, expect.any(String)]);
   FORMS[name](answer);
   if ([429, 503].includes(status)) expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);

@@ -51,7 +51,7 @@ describe('tailrace init', () => {
     expect([tested.code, tested.stdout]).toEqual([0, expect.stringContaining('11 tests passed')]);
   });
 
-  test('refuses a folder that has files, and writes nothing', async () => {
+  test('rejects a folder that has files, and writes nothing', async () => {
     const names = ['notes.txt', '.env'];
     const dir = join(folder.path, 'has files');
     await mkdir(dir);

@@ -134,7 +134,7 @@ ORDER BY id DESC LIMIT 2`,
   });
 });
 
-test('tailrace test refuses, with file and line, each fault of every test file at once', async () => {
+test('tailrace test rejects, with file and line, each fault of every test file at once', async () => {
   const CASE = 'cases:\n  - { parameters: { project: p1 }, rows: [] }\n';
   const AT = 'now: 2026-11-20T12:00:00Z\n';
   const withEvents = (text: string) => `${AT}events:\n  cloudflare.logs.prod:${text}\n${CASE}`;
