@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { closed, oneOf, optional, shortText, wholeNumber } from '../lib/schema.ts';
 
-// Imports nothing of the service: http/view.ts uses the names, and the console imports that file.
+// Imports nothing of the service: management/view.ts uses the names, and the console imports that file.
 
 /** Every type of a parameter; each has a row in text-type.ts or value-type.ts. */
 export const PARAMETER_TYPES = [

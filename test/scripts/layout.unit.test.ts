@@ -55,6 +55,23 @@ test('every file that the text below that tree names is there', () => {
   expect(named.filter((path) => !existsSync(join('src', path)) && !existsSync(path))).toEqual([]);
 });
 
+const ROOTS = ['src', 'console/src', 'test', 'trial', 'scripts'];
+
+test('every file that a comment names is there', () => {
+  const list = (root: string) => readdirSync(root, { recursive: true, encoding: 'utf8' });
+  const sources = ROOTS.flatMap((root) => list(root).map((file) => join(root, file))).filter(
+    (file) => /\.tsx?$/.test(file) && !file.includes('node_modules'),
+  );
+  const named = sources.flatMap((file) => {
+    const lines = readFileSync(file, 'utf8').split('\n');
+    const comments = lines.filter((line) => /^\s*(?:\/?\*|\/\/)/.test(line)).join('\n');
+    return [...comments.matchAll(/(?<![\w/.])[\w-][\w/-]*\.tsx?\b/g)].map(([name]) => ({ file, name }));
+  });
+  expect(named.length).toBeGreaterThan(50);
+  const wrong = named.filter(({ name }) => !sources.some((file) => `/${file}`.endsWith(`/${name}`)));
+  expect(wrong).toEqual([]);
+});
+
 test('imports point up that tree', () => {
   const down = files.flatMap((file) =>
     (imports.get(file) ?? [])

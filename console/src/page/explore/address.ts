@@ -64,7 +64,7 @@ const PARTS = {
   ),
   order: oneOf(['newest', 'oldest']),
   view: oneOf(Object.keys(VIEWS) as (keyof typeof VIEWS)[]),
-  /** How the events are divided for a comparison (analysis/compare-sets.ts). */
+  /** How the events are divided for a comparison (analysis/compare.tsx). */
   compare: oneOf(['', 'range', 'errors', 'search']),
   /** A range within the range to compare with the rest: `<from>/<until>`, ISO 8601. */
   mark: part('', (value) => (parseMark(value) === undefined ? undefined : value)),
