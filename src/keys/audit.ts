@@ -1,4 +1,4 @@
-import type { AuditAction } from './audit-action.ts';
+import { AUDIT_ACTIONS, type AuditAction } from './audit-action.ts';
 import { type ControlDatabase, insert, LOCK_CHANGES, type Statement } from './database.ts';
 
 /**
@@ -71,10 +71,12 @@ function toRow({ atMs, action, keyId, actor, detail, count, address = '' }: Audi
 }
 
 export function toEntry(row: Readonly<Record<string, unknown>>): StoredEntry {
+  const action = AUDIT_ACTIONS.find((one) => one === row['action']);
+  if (action === undefined) throw new Error(`the audit trail has an unknown action ${String(row['action'])}`);
   return {
     id: Number(row['id']),
     atMs: Number(row['at_ms']),
-    action: row['action'] as AuditAction, // only toRow writes it
+    action,
     keyId: String(row['key_id']),
     actor: String(row['actor']),
     address: String(row['address']),

@@ -12,7 +12,7 @@ import { Code } from '../../ui/code.tsx';
 import { RowTable, type RowTableProps, type TableColumn } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
-import { REFUSALS } from '../keys/trail.tsx';
+import { REJECT_REASONS } from '../keys/trail.tsx';
 import { KeyName } from './key-name.tsx';
 
 const LABELS = { usage: 'Usage', requests: 'Rejected requests', events: 'Rejected events' } as const;
@@ -123,7 +123,7 @@ const REQUEST_COLUMNS: readonly TableColumn<RejectedRequestsView['result'][numbe
           <Tag tone="bad">
             {status} {code}
           </Tag>{' '}
-          {reason !== null && (ownMember(REFUSALS, reason) ?? reason)}
+          {reason !== null && (ownMember(REJECT_REASONS, reason) ?? reason)}
         </span>
         {message !== null && reason === null && <span className="small muted">{message}</span>}
       </div>

@@ -52,7 +52,7 @@ function compareEntries(a: KeyEntry, b: KeyEntry): number {
 }
 
 /** The reasons of rejected requests (docs/keys.md, audit trail). */
-export const REFUSALS: Readonly<Record<string, string>> = {
+export const REJECT_REASONS: Readonly<Record<string, string>> = {
   missing: 'no key',
   unknown: 'unknown key',
   revoked: 'revoked key',
@@ -70,7 +70,7 @@ export const REFUSALS: Readonly<Record<string, string>> = {
 function toDetail({ action, detail }: KeyEntry): string {
   if (action !== 'refused') return detail;
   const [reason = '', ...addresses] = detail.split(' from ');
-  return [ownMember(REFUSALS, reason) ?? reason, ...addresses].join(', from ');
+  return [ownMember(REJECT_REASONS, reason) ?? reason, ...addresses].join(', from ');
 }
 
 function Actor({ id }: { readonly id: string }) {
