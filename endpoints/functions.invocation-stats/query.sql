@@ -2,10 +2,11 @@
 -- in which events are read.
 WITH
   -- Width of a bucket and range covered, in seconds (rule 1).
-  multiIf(@interval = '5min', 1, @interval IN ('15min', '1hr'), 60, @interval = '7day', 86400, 3600) AS width,
-  multiIf(
-    @interval = '5min', 300, @interval = '15min', 900, @interval = '1hr', 3600, @interval = '7day', 604800, 86400
-  ) AS reach,
+  map(
+    '5min', (1, 300), '15min', (60, 900), '1hr', (60, 3600), '1day', (3600, 86400), '7day', (86400, 604800)
+  )[@interval] AS buckets,
+  buckets.1 AS width,
+  buckets.2 AS reach,
   -- The first bucket is whole (rule 2).
   toStartOfInterval(
     toDateTime64(@now, 6, 'UTC') - toIntervalSecond(reach),
@@ -24,9 +25,9 @@ WITH
   quantilesBFloat16(0.95, 0.99)(sign(execution_time_ms) * reinterpretAsFloat32(toUInt32(bitShiftLeft(toUInt32(code), 16)))) AS coded,
   -- Back to times.
   arrayMap(
-    y -> if(y = 0, 0, sign(y) * reinterpretAsFloat32(toUInt32(
+    y -> sign(y) * reinterpretAsFloat32(toUInt32(
       bitShiftLeft(bitShiftRight(reinterpretAsUInt32(toFloat32(abs(y))), 16) + 54656, 14)
-    ))),
+    )),
     coded
   ) AS percentiles,
   -- 1xx to 5xx; not returned, so they do not reach the engine until an item below asks for them.
