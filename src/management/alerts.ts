@@ -51,15 +51,18 @@ function isVisible({ registry }: AlertParts, caller: Reach, alert: Alert): boole
 const DAY_MS = 86_400_000;
 
 /** Lists the alerts of the endpoints that the caller may read, by name. */
-export async function listAlerts(parts: AlertParts, caller: Reach): Promise<AlertView[]> {
+export async function listAlerts(parts: AlertParts, caller: Reach) {
   const visible = parts.registry.alerts.filter((alert) => isVisible(parts, caller, alert));
   const sorted = visible.toSorted((a, b) => a.name.localeCompare(b.name));
-  const describe = await createDescribe(parts);
-  return sorted.map(describe);
+  return { result: sorted.map(await createDescribe(parts)) };
 }
 
 /** Describes one alert, with what its evaluations saw in the last day. @throws TailraceError `not_found` */
-export async function readAlert(parts: AlertParts, caller: Reach, name: string): Promise<AlertDetailView> {
+export async function readAlert(
+  parts: AlertParts,
+  caller: Reach,
+  { name }: { readonly name: string },
+): Promise<AlertDetailView> {
   const alert = getVisible(parts, caller, name);
   const nowMs = parts.now();
   const range = { measure: measureOf(alert), fromMs: nowMs - DAY_MS, untilMs: nowMs };
@@ -94,18 +97,19 @@ export async function listAlertHistory(
   parts: AlertParts,
   caller: Reach,
   { name, ...page }: { readonly name: string; readonly limit: number; readonly before?: string | undefined },
-): Promise<AlertEntryView[]> {
+): Promise<{ result: AlertEntryView[] }> {
   const alert = getVisible(parts, caller, name);
   const hides = caller.endpoints !== undefined || Object.keys(caller.pins).length > 0;
   const about = aboutOf(alert);
   const entries = await parts.control.alerts.listHistory(alert.id, page);
-  return entries.map((entry) => {
+  const result = entries.map((entry) => {
     const event = readEntry(entry.entry);
     const view = toEntryView(entry, event);
     // What a receiver responded is about no rows.
     if (!hides || view.receiver !== null || event.about === about) return view;
     return { ...view, labels: null, values: null, reason: null };
   });
+  return { result };
 }
 
 function toAlertView(

@@ -14,13 +14,13 @@ export interface DashboardParts {
 type Reach = Pick<Caller, 'endpoints' | 'pins'>;
 
 /** Lists the dashboards of which the caller sees a panel, by title. */
-export function listDashboards(parts: DashboardParts, caller: Reach): DashboardSummary[] {
+export function listDashboards(parts: DashboardParts, caller: Reach): { result: DashboardSummary[] } {
   const shown = parts.registry.dashboards.flatMap((dashboard) => {
     const { id, name, title, description } = dashboard;
     const panels = visibleRows(parts, caller, dashboard).flatMap((row) => row.panels);
     return panels.length === 0 ? [] : [{ id, name, title, description, panels: panels.length }];
   });
-  return shown.toSorted((a, b) => a.title.localeCompare(b.title));
+  return { result: shown.toSorted((a, b) => a.title.localeCompare(b.title)) };
 }
 
 /**
@@ -28,9 +28,13 @@ export function listDashboards(parts: DashboardParts, caller: Reach): DashboardS
  *
  * @throws TailraceError `not_found`
  */
-export function readDashboard(parts: DashboardParts, caller: Reach, idOrName: string): DashboardView {
+export function readDashboard(
+  parts: DashboardParts,
+  caller: Reach,
+  { name }: { readonly name: string },
+): DashboardView {
   const visible = parts.registry.dashboards.filter((one) => visibleRows(parts, caller, one).length > 0);
-  return toDashboardView(parts, caller, getNamed('dashboard', visible, idOrName));
+  return toDashboardView(parts, caller, getNamed('dashboard', visible, name));
 }
 
 export function toDashboardView(parts: DashboardParts, caller: Reach, dashboard: Dashboard): DashboardView {

@@ -165,9 +165,9 @@ export function createProjects(engine: Engine, registry: Registry, now: () => nu
 
 /** Lists the saved searches that the caller may run, by title. */
 export function listSavedSearches(
-  registry: Pick<Registry, 'searches' | 'findSource'>,
+  { registry }: { readonly registry: Pick<Registry, 'searches' | 'findSource'> },
   caller: Grant,
-): SavedSearchView[] {
+): { result: SavedSearchView[] } {
   const mayRun = (saved: SavedSearch) => {
     const { project } = saved.search;
     const pinned = caller.pins['project'];
@@ -178,8 +178,9 @@ export function listSavedSearches(
       (project === undefined || pinned === undefined || project === pinned)
     );
   };
-  return registry.searches
+  const result = registry.searches
     .filter(mayRun)
     .map(({ id, name, title, description, search }) => ({ id, name, title, description, search }))
     .toSorted((a, b) => a.title.localeCompare(b.title));
+  return { result };
 }

@@ -32,20 +32,19 @@ export function describeMe(caller: Caller, version: string): Me {
 }
 
 /**
- * Lists sessions, newest first.
+ * Lists sessions, newest first; those of everyone only for callers that manage without limits.
  *
- * @param ofAll those of everyone, for callers that manage without limits
  * @throws TailraceError `forbidden`
  */
 export async function listSessions(
   { sessions }: SessionParts,
   caller: Caller,
-  ofAll: boolean,
-): Promise<Session[]> {
+  { of }: { readonly of: 'me' | 'all' },
+) {
   rejectToken(caller);
-  if (ofAll) requireManager(caller);
-  const found = await sessions.list(ofAll ? undefined : caller.keyId);
-  return found.map((record) => toSessionView(record, caller.session));
+  if (of === 'all') requireManager(caller);
+  const found = await sessions.list(of === 'all' ? undefined : caller.keyId);
+  return { result: found.map((record) => toSessionView(record, caller.session)) };
 }
 
 /**
@@ -53,7 +52,11 @@ export async function listSessions(
  *
  * @throws TailraceError `not_found`, even if it exists
  */
-export async function endSession(parts: SessionParts, caller: Caller, id: string): Promise<void> {
+export async function endSession(
+  parts: SessionParts,
+  caller: Caller,
+  { id }: { readonly id: string },
+): Promise<void> {
   rejectToken(caller);
   const found = await parts.sessions.find(id);
   if (found === undefined || (found.owner !== caller.keyId && !isManager(caller)))

@@ -25,9 +25,10 @@ import type { Answer } from '../../query/run.ts';
 import { describeServed } from '../../serve/describe.ts';
 import type { Inquiry } from '../../serve/resolve.ts';
 import type { AppParts } from '../parts.ts';
-import { countRejection, getCaller } from '../plugins/auth.ts';
+import { countRejection } from '../plugins/auth.ts';
 import { noteFailure } from '../plugins/errors.ts';
-import { describeRun, describeTyped, readValue } from '../routes/query.ts';
+import { describeRun, getCaller } from '../route.ts';
+import { describeTyped, readValue } from '../routes/query.ts';
 
 /**
  * Handles one message of an agent. Each message has its own server, which knows the caller: nothing outlives the

@@ -14,7 +14,17 @@ import type { RequestBody, Route } from '../route.ts';
 import { ROUTES } from '../routes/index.ts';
 import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';
 import { routePaths, SECURITY_SCHEMES } from './operation.ts';
-import { contentOf, ERROR_SCHEMA, EVENTS, errorResponses, list, object, type Schema } from './schema.ts';
+import {
+  contentOf,
+  ERROR_SCHEMA,
+  EVENTS,
+  errorResponses,
+  list,
+  object,
+  queryParameter,
+  type Schema,
+  textHeader,
+} from './schema.ts';
 
 export interface OpenApiOptions {
   readonly version: string;
@@ -69,20 +79,14 @@ function endpointRoutes(endpoint: Endpoint): Route[] {
   const id = toToolName(endpoint.name);
   const { scopes, errors = [] } = QUERY_POST;
   const shared = {
-    ...{ path: `${ENDPOINT_PATH}${endpoint.name}`, scopes, errors },
+    ...{ path: `${ENDPOINT_PATH}${endpoint.name}`, scopes, errors, tag: 'endpoints' as const },
     summary: firstSentence(endpoint.description),
+    description: describe(endpoint),
     answer: { 200: answer(endpoint), 304: NOT_MODIFIED },
   };
-  const operation = { tag: 'endpoints', description: describe(endpoint) } as const;
   return [
-    {
-      ...{ ...shared, method: 'GET', parameters: queryParameters(endpoint) },
-      operation: { id: `get_${id}`, ...operation },
-    },
-    {
-      ...{ ...shared, method: 'POST', body: body(endpoint) },
-      operation: { id: `post_${id}`, ...operation },
-    },
+    { ...shared, method: 'GET', id: `get_${id}`, parameters: queryParameters(endpoint) },
+    { ...shared, method: 'POST', id: `post_${id}`, body: body(endpoint) },
   ];
 }
 
@@ -116,10 +120,10 @@ function parametersOf({ parameters, sandboxing }: Endpoint): readonly Parameter[
 }
 
 function queryParameters(endpoint: Endpoint): Schema[] {
-  const ofFormat = serviceProperties(endpoint).map(([name, { description, ...schema }]) => ({
-    ...{ name, in: 'query', required: false, description, schema },
-  }));
-  return [...parametersOf(endpoint).map(queryParameter), ...ofFormat];
+  const ofService = serviceProperties(endpoint).map(([name, { description, ...schema }]) =>
+    queryParameter(name, String(description), schema),
+  );
+  return [...parametersOf(endpoint).map(declaredParameter), ...ofService];
 }
 
 /** Describes the parameters of the service. */
@@ -136,17 +140,11 @@ function formatProperty(endpoint: Endpoint): [string, Schema][] {
   return names.length === 0 ? [] : [[FORMAT_PARAMETER, { type: 'string', enum: names, description }]];
 }
 
-function queryParameter(parameter: Parameter): Schema {
+function declaredParameter(parameter: Parameter): Schema {
   const { name, required, description } = parameter;
   const value = exampleOf(parameter);
-  return {
-    name,
-    in: 'query',
-    required,
-    description,
-    schema: parameterSchema(parameter),
-    ...(value !== undefined && { example: value }),
-  };
+  const example = value === undefined ? {} : { example: value };
+  return { ...queryParameter(name, description, parameterSchema(parameter)), required, ...example };
 }
 
 function parameterSchema({ schema, required }: Parameter): Schema {
@@ -222,19 +220,19 @@ function rowSchema(columns: readonly ResultColumn[]): Schema {
   );
 }
 
-const text = (description: string): Schema => ({ schema: { type: 'string' }, description });
-
 const ANSWER_HEADERS: Schema = {
-  'Cache-Status': text('RFC 9211: whether the answer came from the cache, such as `Tailrace; hit; ttl=612`.'),
+  'Cache-Status': textHeader(
+    'RFC 9211: whether the answer came from the cache, such as `Tailrace; hit; ttl=612`.',
+  ),
   Age: { schema: { type: 'integer' }, description: 'Seconds since the instant of the answer’s query.' },
-  'Server-Timing': text('`engine;dur=…`: milliseconds in the engine for this request.'),
-  ETag: text('Identifies the answer’s bytes in this encoding.'),
-  'Content-Disposition': text('File name of a CSV or Parquet answer.'),
-  'X-Request-Id': text('The id that you sent, or a new one.'),
-  'X-Ignored-Parameters': text('Unknown parameters that were sent, percent-encoded.'),
+  'Server-Timing': textHeader('`engine;dur=…`: milliseconds in the engine for this request.'),
+  ETag: textHeader('Identifies the answer’s bytes in this encoding.'),
+  'Content-Disposition': textHeader('File name of a CSV or Parquet answer.'),
+  'X-Request-Id': textHeader('The id that you sent, or a new one.'),
+  'X-Ignored-Parameters': textHeader('Unknown parameters that were sent, percent-encoded.'),
 };
 
-const NEXT_LINK = text('`rel="next"`: the next page, if there may be one.');
+const NEXT_LINK = textHeader('`rel="next"`: the next page, if there may be one.');
 
 const NOT_MODIFIED: Schema = { description: 'The caller has this answer: its `If-None-Match` named it.' };
 

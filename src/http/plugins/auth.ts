@@ -5,7 +5,7 @@ import { SCOPES } from '../../keys/grant.ts';
 import { type Caller, type Keyring, requireScope } from '../../keys/keyring.ts';
 import { type Cookies, type Credential, findCookies, type ReadAmbient } from '../../people/credential.ts';
 import { type Admission, type Admit, type Head, readKey } from '../../serve/admit.ts';
-import type { RawQuery, Route } from '../route.ts';
+import { getCaller, type RawQuery, type Route } from '../route.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -80,12 +80,6 @@ function accept(
 function findKeyInQuery({ query }: FastifyRequest): string | undefined {
   const { api_key: key } = query as Record<string, unknown>; // the query string returns an object
   return typeof key === 'string' ? key : undefined;
-}
-
-/** Returns the caller of a request, on a path that needs a key. */
-export function getCaller({ caller }: Pick<FastifyRequest, 'caller'>): Caller {
-  if (caller !== undefined) return caller;
-  throw new Error('this path needs no key');
 }
 
 /** Counts requests of an accepted key that are rejected; the keyring itself counts the keys that it does not accept. */

@@ -17,10 +17,10 @@ import {
 import { SESSION_MS_MAX } from '../../people/sessions.ts';
 import type { Client } from '../../people/sign-in.ts';
 import { invalidParameters } from '../../query/parameters.ts';
-import { list, object } from '../openapi/schema.ts';
+import { object } from '../openapi/schema.ts';
 import type { AppParts } from '../parts.ts';
-import { findOwnPage, getCaller } from '../plugins/auth.ts';
-import { defineRoute, json, type RouteGroup } from '../route.ts';
+import { findOwnPage } from '../plugins/auth.ts';
+import { defineGroup, defineRoute, getCaller, json, operation, rows } from '../route.ts';
 
 const LOGIN_QUERY = Type.Object({
   to: Type.String({
@@ -31,7 +31,8 @@ const LOGIN_QUERY = Type.Object({
 });
 
 /** Signs people and keys in to the console, and out of it: src/people/sign-in.ts. */
-export const authRoutes: RouteGroup = {
+export const authRoutes = defineGroup({
+  tag: 'console',
   bodyBytesMax: 1_024, // no body is read
   routes: [
     defineRoute('GET /auth/options', 'none', {
@@ -52,15 +53,13 @@ export const authRoutes: RouteGroup = {
       summary: 'Where the provider sends browsers back to',
       handle: finishSignIn,
     }),
-    defineRoute('POST /auth/key', 'any', {
+    operation('sign_in_with_key', 'POST /auth/key', 'any', {
       summary: 'Open a session for a key',
-      operation: { id: 'sign_in_with_key', tag: 'console' },
       answer: { 200: json('The session is in a cookie.', ME) },
       handle: signInWithKey,
     }),
-    defineRoute('POST /auth/logout', 'any', {
+    operation('sign_out', 'POST /auth/logout', 'any', {
       summary: 'End the session of the request',
-      operation: { id: 'sign_out', tag: 'console' },
       answer: {
         200: json(
           'The session has ended.',
@@ -72,7 +71,7 @@ export const authRoutes: RouteGroup = {
       handle: signOut,
     }),
   ],
-};
+});
 
 async function beginSignIn(
   { signIn, config }: AppParts,
@@ -163,32 +162,24 @@ const SESSIONS_QUERY = Type.Object({
 });
 
 /** The sender of a request, and sessions of the console: src/management/sessions.ts. */
-export const sessionRoutes: RouteGroup = {
+export const sessionRoutes = defineGroup({
+  tag: 'console',
   routes: [
-    defineRoute('GET /api/me', 'any', {
+    operation('get_me', 'GET /api/me', 'any', {
       summary: 'The person or key of the request, with its rights',
-      operation: { id: 'get_me', tag: 'console' },
       answer: { 200: json('The present state.', ME) },
-      handle: async ({ version }, request) => describeMe(getCaller(request), version),
+      call: ({ version }, caller) => describeMe(caller, version),
     }),
-    defineRoute('GET /api/sessions', 'any', {
+    operation('list_sessions', 'GET /api/sessions', 'any', {
       summary: 'The newest 1,000 sessions of the console, newest first',
-      operation: { id: 'list_sessions', tag: 'console' },
       query: SESSIONS_QUERY,
-      answer: { 200: json('Sessions.', object({ result: list(SESSION) })) },
-      handle: async (parts, request) => ({
-        result: await listSessions(parts, getCaller(request), request.query.of === 'all'),
-      }),
+      answer: { 200: rows('Sessions.', SESSION) },
+      call: listSessions,
     }),
-    defineRoute('DELETE /api/sessions/:id', 'any', {
+    operation('end_session', 'DELETE /api/sessions/:id', 'any', {
       summary: 'End a session',
-      operation: { id: 'end_session', tag: 'console' },
       answer: { 204: { description: 'Ended.' } },
-      errors: ['not_found'],
-      async handle(parts, request, reply) {
-        await endSession(parts, getCaller(request), request.params.id);
-        return reply.send();
-      },
+      call: endSession,
     }),
   ],
-};
+});

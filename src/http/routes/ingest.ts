@@ -6,9 +6,9 @@ import { elasticsearch } from '../../ingest/protocols/elasticsearch.ts';
 import { loki } from '../../ingest/protocols/loki.ts';
 import type { InfoRoute, Protocol, ProtocolReply, ProtocolRequest } from '../../ingest/protocols/protocol.ts';
 import type { Received } from '../../ingest/rejected.ts';
-import { list, object, type Schema } from '../openapi/schema.ts';
+import { headerParameter, list, object, queryParameter, type Schema } from '../openapi/schema.ts';
 import { sendProtocolReply } from '../plugins/errors.ts';
-import { defineRoute, json, type Route, type RouteGroup, textParameter } from '../route.ts';
+import { defineGroup, defineRoute, json, operation, type Route } from '../route.ts';
 import { addBodyParser, type EventRequest, takeEvents } from './take-events.ts';
 
 /** Logflare's paths, each also with `/json` and `/vector` appended; all are the same. */
@@ -46,7 +46,8 @@ const EVENT: Schema = {
 };
 
 /** Accepts events by Logflare's protocol. The response is sent when they are stored. */
-export const ingestRoutes: RouteGroup = {
+export const ingestRoutes = defineGroup({
+  tag: 'events',
   setup: addBodyParser,
   routes: [
     defineRoute({
@@ -57,22 +58,15 @@ export const ingestRoutes: RouteGroup = {
       cors: ANY_ORIGIN,
       bodies: BODIES,
       summary: 'Send events',
-      operation: {
-        id: 'send_events',
-        tag: 'events',
-        description:
-          'One event, a list of them, `{"batch":[…]}`, or NDJSON. The response is sent when they are on disk.',
-      },
+      id: 'send_events',
+      description:
+        'One event, a list of them, `{"batch":[…]}`, or NDJSON. The response is sent when they are on disk.',
       parameters: [
-        textParameter('query', 'source', 'UUID or name of the source.'),
-        textParameter('query', 'source_name', 'The same.'),
-        textParameter('query', 'api_key', 'The key, for senders that cannot set a header.'),
-        textParameter('header', 'X-Project', 'Project of events that do not name one.'),
-        textParameter(
-          'header',
-          'Idempotency-Key',
-          'Events that are sent again with the same one are stored once.',
-        ),
+        queryParameter('source', 'UUID or name of the source.'),
+        queryParameter('source_name', 'The same.'),
+        queryParameter('api_key', 'The key, for senders that cannot set a header.'),
+        headerParameter('X-Project', 'Project of events that do not name one.'),
+        headerParameter('Idempotency-Key', 'Events that are sent again with the same one are stored once.'),
       ],
       body: {
         required: true,
@@ -96,7 +90,7 @@ export const ingestRoutes: RouteGroup = {
         respond(reply, await takeEvents({ request, reply }, parts)),
     }),
   ],
-};
+});
 
 /** As Logflare's clients expect it: 406 with the reasons if events were rejected; the other events are stored. */
 function respond(reply: FastifyReply, { rejected, reasons }: Received): FastifyReply {
@@ -112,21 +106,20 @@ const OTLP_BODIES = [
 ] as const;
 
 /** Accepts log records by OTLP over HTTP, protobuf and JSON; the response has the encoding of the request. */
-export const otlpRoutes: RouteGroup = {
+export const otlpRoutes = defineGroup({
+  tag: 'events',
   setup: addBodyParser,
   routes: [
-    defineRoute('POST /v1/logs', ['ingest'], {
+    operation('send_otlp_logs', 'POST /v1/logs', ['ingest'], {
       keyInQuery: true,
       bodies: OTLP_BODIES,
       summary: 'Send log records by OpenTelemetry’s protocol',
-      operation: { id: 'send_otlp_logs', tag: 'events' },
       parameters: [
-        textParameter(
-          'header',
+        headerParameter(
           'X-Source',
           'Source of the records; without it the one that accepts each, else `logs`.',
         ),
-        textParameter('header', 'X-Project', 'Project of records that do not name one.'),
+        headerParameter('X-Project', 'Project of records that do not name one.'),
       ],
       body: {
         required: true,
@@ -151,7 +144,7 @@ export const otlpRoutes: RouteGroup = {
         answerOtlp(request, reply, await takeEvents({ request, reply }, parts, { protocol: 'otlp' })),
     }),
   ],
-};
+});
 
 function answerOtlp(
   request: EventRequest,
@@ -174,25 +167,25 @@ function answerOtlp(
 export const PROTOCOLS: Readonly<Record<ProtocolName, Protocol>> = { loki, elasticsearch };
 
 /** Accepts events by these protocols. */
-export const protocolRoutes: RouteGroup = {
+export const protocolRoutes = defineGroup({
+  tag: 'events',
   setup: addBodyParser,
   routes: PROTOCOL_NAMES.flatMap((name) => [
     eventRoute(name),
     ...PROTOCOLS[name].info.map((route) => infoRoute(PROTOCOLS[name], route)),
   ]),
-};
+});
 
 function eventRoute(name: ProtocolName): Route {
   const protocol = PROTOCOLS[name];
   const { method, path, summary, id, bodies, respond } = protocol.events;
   return defineRoute({
-    ...{ method, path, summary, bodies },
+    ...{ id, method, path, summary, bodies },
     ...ownForms(protocol),
-    operation: { id, tag: 'events' },
     scopes: ['ingest'],
     parameters: [
-      textParameter('header', 'X-Source', 'Source of all events; without it that which accepts each.'),
-      textParameter('header', 'X-Project', 'Project of events that do not name one.'),
+      headerParameter('X-Source', 'Source of all events; without it that which accepts each.'),
+      headerParameter('X-Project', 'Project of events that do not name one.'),
     ],
     body: {
       required: true,

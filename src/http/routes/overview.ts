@@ -14,23 +14,22 @@ import { visibleEndpoints, visibleSources } from '../../management/definitions.t
 import { SEARCH } from '../../search/search.ts';
 import type { TrafficNow } from '../../telemetry/traffic.ts';
 import type { AppParts } from '../parts.ts';
-import { getCaller } from '../plugins/auth.ts';
-import { defineRoute, json, type RouteGroup } from '../route.ts';
+import { defineGroup, json, operation } from '../route.ts';
 
 /**
  * Serves live numbers, for keys with the scope `manage`: they count the requests of all keys, and the events of all
  * projects.
  */
-export const overviewRoutes: RouteGroup = {
+export const overviewRoutes = defineGroup({
+  tag: 'console',
   routes: [
-    defineRoute('GET /api/overview', ['manage'], {
+    operation('get_overview', 'GET /api/overview', ['manage'], {
       summary: 'Live numbers of endpoints, sources, engine and store',
-      operation: { id: 'get_overview', tag: 'console' },
       answer: { 200: json('The present state.', OVERVIEW) },
-      handle: (parts, request) => readOverview(parts, getCaller(request)),
+      call: readOverview,
     }),
   ],
-};
+});
 
 /** Selects what the key sees: one that is limited to endpoints or sources sees only those. */
 async function readOverview(parts: AppParts, caller: Caller): Promise<Overview> {
@@ -104,19 +103,18 @@ function sum(states: readonly SourceState[], of: 'rows' | 'bytes'): number {
 }
 
 /** Serves what an operator looks after. Limited keys see only what belongs to their projects, sources and keys. */
-export const adminRoutes: RouteGroup = {
+export const adminRoutes = defineGroup({
+  tag: 'console',
   routes: [
-    defineRoute('GET /api/rejected-requests', ['manage'], {
+    operation('list_rejected_requests', 'GET /api/rejected-requests', ['manage'], {
       summary: 'Requests that were rejected since the start, with their addresses',
-      operation: { id: 'list_rejected_requests', tag: 'console' },
       answer: { 200: json('At most 200 kinds of each code.', REJECTED_REQUESTS) },
-      handle: (parts, request) => listRejectedRequests(parts, getCaller(request)),
+      call: listRejectedRequests,
     }),
-    defineRoute('GET /api/rejected-events', ['manage'], {
+    operation('list_rejected_events', 'GET /api/rejected-events', ['manage'], {
       summary: 'Events that were rejected since the start, with samples',
-      operation: { id: 'list_rejected_events', tag: 'console' },
       answer: { 200: json('At most 500 kinds.', REJECTED_EVENTS) },
-      handle: (parts, request) => listRejectedEvents(parts, getCaller(request)),
+      call: listRejectedEvents,
     }),
   ],
-};
+});

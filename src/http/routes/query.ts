@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import type { Parameter } from '../../definitions/parameter.ts';
 import { toText } from '../../definitions/parameter-type.ts';
-import { laneOf } from '../../engine/lanes.ts';
 import { TailraceError } from '../../errors.ts';
 import { getAllowedEndpoint } from '../../keys/named.ts';
 import {
@@ -17,8 +16,18 @@ import { type Resolved, wantsTail } from '../../serve/resolve.ts';
 import { sendTail } from '../event-stream.ts';
 import { acceptJson } from '../json-body.ts';
 import type { AppParts } from '../parts.ts';
-import { addHead, getCaller } from '../plugins/auth.ts';
-import { defineRoute, PARAMETERS_MAX, type RouteGroup, type RouteRequest, URL_BYTES_MAX } from '../route.ts';
+import { addHead } from '../plugins/auth.ts';
+import {
+  defineRoute,
+  describeRun,
+  getCaller,
+  PARAMETERS_MAX,
+  QUERY_ERRORS,
+  type RouteGroup,
+  type RouteRequest,
+  type Run,
+  URL_BYTES_MAX,
+} from '../route.ts';
 
 export const QUERY_PATH = '/api/endpoints/query/:endpoint';
 
@@ -26,7 +35,7 @@ export const QUERY_PATH = '/api/endpoints/query/:endpoint';
 const shared = {
   path: QUERY_PATH,
   scopes: ['query'],
-  errors: ['endpoint_not_found', 'not_acceptable', 'query_failed', 'overloaded', 'query_timeout'],
+  errors: ['endpoint_not_found', 'not_acceptable', ...QUERY_ERRORS],
   handle: runQuery,
 } as const;
 
@@ -95,7 +104,7 @@ function noteIgnored(
 }
 
 interface QueryRequest extends Omit<Resolved, 'ignored'> {
-  readonly execution: ReturnType<typeof describeRun>;
+  readonly execution: Run;
   /** Advice for a caller that gets no rows. */
   readonly describeDoubts?: () => string | undefined;
 }
@@ -132,32 +141,6 @@ export const HINT_HEADER = 'x-tailrace-hint';
 /** Writes a text with names of a caller as the value of a header: characters other than printable ASCII as `\\u{…}`. */
 function toHeader(text: string): string {
   return text.replaceAll(/[^ -~]/gu, (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`);
-}
-
-/** Returns the options by which the query of a request runs. */
-export function describeRun(request: FastifyRequest, reply: FastifyReply) {
-  const caller = getCaller(request);
-  return {
-    // Created when a query needs it: an answer from the cache is sent before anyone could hang up.
-    get signal() {
-      return createHangUpSignal(reply);
-    },
-    lane: laneOf(caller.keyId, caller.token?.id),
-    requestId: request.id,
-  };
-}
-
-/**
- * Aborts if the caller hangs up before the response is sent. Fastify's `request.signal` aborts as soon as a body has
- * been read to its end, so it cannot be used for a POST.
- */
-function createHangUpSignal(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort();
-  });
-  if (reply.raw.destroyed) controller.abort();
-  return controller.signal;
 }
 
 /**

@@ -11,9 +11,8 @@ import { getAllowedSource, hideMissing, requireSource } from '../../keys/named.t
 import { headerOf } from '../../lib/network.ts';
 import { OWNER } from '../../query/pins.ts';
 import type { AppParts } from '../parts.ts';
-import { getCaller } from '../plugins/auth.ts';
 import { rejectType } from '../plugins/errors.ts';
-import type { RawQuery } from '../route.ts';
+import { getCaller, type RawQuery } from '../route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
