@@ -138,7 +138,6 @@ type Place = `${Method} ${string}`;
 
 /**
  * Infers the types of input and request from path and schemas.
- *
  * @param place method and path, such as `GET /api/keys/:id`; the long form may have a list of paths
  */
 export function defineRoute<

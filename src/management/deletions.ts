@@ -29,7 +29,6 @@ const WAIT_MS = 10_000;
 
 /**
  * Deletes the events of a project for good, and waits at most 10 s for it; a dry run only counts them.
- *
  * @throws TailraceError `invalid_request` with every fault, as `Deletions.start`
  */
 export async function startDeletion(

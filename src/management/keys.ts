@@ -104,7 +104,6 @@ export async function rotateKey(
 
 /**
  * Checks a caller for actions on all keys or all events.
- *
  * @param action what the key cannot do, such as `read the trail of all keys`
  * @throws TailraceError `forbidden`
  */

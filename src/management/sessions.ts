@@ -33,7 +33,6 @@ export function describeMe(caller: Caller, version: string): Me {
 
 /**
  * Lists sessions, newest first; those of everyone only for callers that manage without limits.
- *
  * @throws TailraceError `forbidden`
  */
 export async function listSessions(
@@ -49,7 +48,6 @@ export async function listSessions(
 
 /**
  * Ends a session of the caller, or of anyone if the caller manages without limits.
- *
  * @throws TailraceError `not_found`, even if it exists
  */
 export async function endSession(

@@ -39,7 +39,6 @@ export interface Core {
   readonly writes: WriteMarks;
   /**
    * Reads the definitions again and swaps them all, or none: on a fault the old ones are still served.
-   *
    * @throws InputError with a line for each fault
    */
   reload(): Promise<void>;
@@ -47,7 +46,6 @@ export interface Core {
   edit<T>(work: (reload: () => Promise<void>) => Promise<T>): Promise<T>;
   /**
    * Finds out whether events have been deleted, by any process: then no earlier answer is served again.
-   *
    * @returns whether deletions have begun or ended since the last call
    */
   followDeletions(): Promise<boolean>;
@@ -56,7 +54,6 @@ export interface Core {
 
 /**
  * Reads a file that is reloaded with the definitions, such as that of the receivers.
- *
  * @returns a line for each fault; `take` is called if neither it nor the definitions have one
  */
 export type Companion = (
@@ -74,7 +71,6 @@ const NO_COMPANION: Companion = async () => ({ faults: [], take() {} });
 
 /**
  * Opens engine and definitions, without HTTP: the common part of the service and the commands on a store.
- *
  * @param owner named to other processes that find the store locked, such as `tailrace serve (pid 4711)`
  * @throws InputError with every fault of definitions, schema or data directory
  */
@@ -177,9 +173,8 @@ interface PrepareOptions {
 }
 
 /**
- * Creates the tables of the sources and has the engine check the queries, which needs the tables.
- * A set that is then rejected leaves the tables as they were.
- *
+ * Creates the tables of the sources and has the engine check the queries, which needs the tables. A set that is then
+ * rejected leaves the tables as they were.
  * @throws InputError with a line for each fault, those of the files and those that the engine finds
  */
 export async function prepare(

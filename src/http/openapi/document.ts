@@ -126,18 +126,18 @@ function queryParameters(endpoint: Endpoint): Schema[] {
   return [...parametersOf(endpoint).map(declaredParameter), ...ofService];
 }
 
-/** Describes the parameters of the service. */
+/** Describes the parameters of the service: `cursor` of pages, and `format`, unless the endpoint has its own. */
 function serviceProperties(endpoint: Endpoint): [string, Schema][] {
-  const description = 'Continues after a page: from its `Link`, or the id of an event.';
-  const cursor: [string, Schema] = [CURSOR_PARAMETER, { type: 'string', description }];
-  return [...formatProperty(endpoint), ...(endpoint.pages === undefined ? [] : [cursor])];
-}
-
-/** Describes the parameter `format`, unless the endpoint has its own. */
-function formatProperty(endpoint: Endpoint): [string, Schema][] {
   const names = formatNames(endpoint);
-  const description = 'Format of the answer. Without it the header `Accept` decides.';
-  return names.length === 0 ? [] : [[FORMAT_PARAMETER, { type: 'string', enum: names, description }]];
+  const format = 'Format of the answer. Without it the header `Accept` decides.';
+  const cursor = 'Continues after a page: from its `Link`, or the id of an event.';
+  const all: [string, Schema][] = [
+    [FORMAT_PARAMETER, { type: 'string', enum: names, description: format }],
+    [CURSOR_PARAMETER, { type: 'string', description: cursor }],
+  ];
+  return all.filter(([name]) =>
+    name === FORMAT_PARAMETER ? names.length > 0 : endpoint.pages !== undefined,
+  );
 }
 
 function declaredParameter(parameter: Parameter): Schema {
@@ -151,19 +151,19 @@ function parameterSchema({ schema, required }: Parameter): Schema {
   return { ...schema, ...(required && schema['type'] === 'string' && { minLength: 1 }) };
 }
 
+/** Describes a parameter as a member of an object. */
+function toProperty(parameter: Parameter, examples: readonly unknown[] = []): [string, Schema] {
+  const { name, description } = parameter;
+  return [name, { ...parameterSchema(parameter), description, ...(examples.length > 0 && { examples }) }];
+}
+
 /**
  * Returns a value that works with the sample logs, if the declaration has one. Of optional parameters only choices have
  * an example: the reference fills examples into its forms, and if both bounds of time were one instant, the answer
  * would be empty.
  */
-export function exampleOf({
-  name,
-  required,
-  values,
-  schema,
-  example,
-  examples: [declared],
-}: Parameter): unknown {
+export function exampleOf({ name, required, values, schema, example, examples }: Parameter): unknown {
+  const [declared] = examples;
   if (declared !== undefined) return declared;
   if (name === 'project' && schema['type'] === 'string') return 'aurora';
   return schema['default'] ?? (required || values.length > 0 ? example : undefined);
@@ -174,14 +174,11 @@ export function exampleOf({
 function body(endpoint: Endpoint): RequestBody {
   const parameters = parametersOf(endpoint);
   const required = parameters.filter((one) => one.required).map(({ name }) => name);
-  const properties = parameters.map((one) => [
-    one.name,
-    { ...parameterSchema(one), description: one.description },
-  ]);
+  const properties = [...parameters.map((one) => toProperty(one)), ...serviceProperties(endpoint)];
   const schema = {
     type: 'object',
     ...(required.length > 0 && { required }),
-    properties: Object.fromEntries([...properties, ...serviceProperties(endpoint)]),
+    properties: Object.fromEntries(properties),
   };
   const examples = parameters.flatMap((one) => {
     const value = one.required ? exampleOf(one) : undefined;
@@ -238,13 +235,12 @@ const NOT_MODIFIED: Schema = { description: 'The caller has this answer: its `If
 
 /**
  * Describes an endpoint as a tool of the Model Context Protocol.
- *
  * @param pins parameters that are left out: they have one value
  */
 export function describeTool(endpoint: Endpoint, pins: Pins): Tool {
   const { name, description, sandboxing } = endpoint;
   const parameters = endpoint.parameters.filter((one) => !Object.hasOwn(pins, one.name));
-  const properties = parameters.map((one) => [one.name, argumentSchema(one)] as const);
+  const properties = parameters.map((one) => toProperty(one, one.examples));
   return {
     name: toToolName(name),
     title: name,
@@ -274,15 +270,6 @@ const TRUNCATED = {
   type: 'string',
   description: 'Which rows of how many are returned, and how to get fewer. Left out if all are returned.',
 };
-
-function argumentSchema(parameter: Parameter) {
-  const { description, examples } = parameter;
-  return {
-    ...parameterSchema(parameter),
-    description,
-    ...(examples.length > 0 && { examples: [...examples] }),
-  };
-}
 
 /** Describes the rows; the columns of a caller's own SELECT are unknown. */
 function rowsSchema({ columns, maxRows, sandboxing }: Endpoint): Schema {

@@ -8,8 +8,14 @@ import {
   ALERT_TEST,
   SILENCE,
 } from '../../management/alert-view.ts';
-import { listAlertHistory, listAlerts, readAlert } from '../../management/alerts.ts';
-import { endSilence, NEW_SILENCE, silenceAlert } from '../../management/silences.ts';
+import {
+  endSilence,
+  listAlertHistory,
+  listAlerts,
+  NEW_SILENCE,
+  readAlert,
+  silenceAlert,
+} from '../../management/alerts.ts';
 import { tryAlertDraft } from '../../workbench/definition-file.ts';
 import { requireAuthor } from '../../workbench/workbench.ts';
 import { defineGroup, describeRun, getCaller, json, jsonBody, operation, pageQuery, rows } from '../route.ts';

@@ -1,11 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { TailraceError } from '../../errors.ts';
-import { orNull } from '../../lib/schema.ts';
+import { textOrNull } from '../../lib/schema.ts';
 import { describeMe, endSession, listSessions } from '../../management/sessions.ts';
 import { ME, SESSION, SIGN_IN } from '../../management/view.ts';
 import {
-  type Ambient,
   type Cookies,
   findCookies,
   findLocalPath,
@@ -17,7 +16,6 @@ import {
 import { SESSION_MS_MAX } from '../../people/sessions.ts';
 import type { Client } from '../../people/sign-in.ts';
 import { invalidParameters } from '../../query/parameters.ts';
-import { object } from '../openapi/schema.ts';
 import type { AppParts } from '../parts.ts';
 import { findOwnPage } from '../plugins/auth.ts';
 import { defineGroup, defineRoute, getCaller, json, operation, rows } from '../route.ts';
@@ -29,6 +27,8 @@ const LOGIN_QUERY = Type.Object({
     expected: 'a path',
   }),
 });
+
+const SIGNED_OUT = Type.Object({ to: textOrNull('Page of the provider that signs out there, too.') });
 
 /** Signs people and keys in to the console, and out of it: src/people/sign-in.ts. */
 export const authRoutes = defineGroup({
@@ -60,14 +60,7 @@ export const authRoutes = defineGroup({
     }),
     operation('sign_out', 'POST /auth/logout', 'any', {
       summary: 'End the session of the request',
-      answer: {
-        200: json(
-          'The session has ended.',
-          object({
-            to: orNull(Type.String({ description: 'Page of the provider that signs out there, too.' })),
-          }),
-        ),
-      },
+      answer: { 200: json('The session has ended.', SIGNED_OUT) },
       handle: signOut,
     }),
   ],
@@ -79,10 +72,8 @@ async function beginSignIn(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const path = findLocalPath(request.query.to);
-  if (path === undefined)
-    throw invalidParameters([
-      { parameter: 'to', message: 'must be a path of this service, such as /explore' },
-    ]);
+  const message = 'must be a path of this service, such as /explore';
+  if (path === undefined) throw invalidParameters([{ parameter: 'to', message }]);
   const begun = await signIn.begin(path, request.ip);
   if (typeof begun === 'string') return reply.redirect(pageOf(begun), 303);
   reply.header('set-cookie', writeCookie(cookiesOf(config).login, begun.sealed, LOGIN_SECONDS));
@@ -132,7 +123,7 @@ async function signOut({ signIn, config }: AppParts, request: FastifyRequest, re
 
 /** Describes the browser, and the session that it has: a sign-in ends it. */
 function clientOf(request: FastifyRequest, readAmbient: ReadAmbient): Client {
-  const ambient: Ambient | undefined = readAmbient(request.raw);
+  const ambient = readAmbient(request.raw);
   return {
     address: request.ip,
     agent: request.headers['user-agent'] ?? '',
@@ -147,10 +138,8 @@ function cookiesOf({ publicUrl }: AppParts['config']): Cookies {
   throw new TailraceError('not_found', 'signing in is disabled: TAILRACE_OIDC_ISSUER is not set');
 }
 
-/** The console says what has gone wrong. */
-function pageOf(fault: string): string {
-  return `/?sign_in=${fault}`;
-}
+/** A page of the console that says what has gone wrong. */
+const pageOf = (fault: string) => `/?sign_in=${fault}`;
 
 const SESSIONS_QUERY = Type.Object({
   of: Type.Enum(['me', 'all'], {

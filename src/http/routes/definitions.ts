@@ -1,8 +1,9 @@
 import { TailraceError } from '../../errors.ts';
 import { SCOPES } from '../../keys/grant.ts';
 import { DASHBOARD, DASHBOARD_SUMMARY } from '../../management/dashboard-view.ts';
-import { listDashboards, readDashboard } from '../../management/dashboards.ts';
 import {
+  listDashboards,
+  readDashboard,
   toEndpointView,
   toSourceView,
   visibleEndpoints,
@@ -48,7 +49,7 @@ export const definitionRoutes = defineGroup({
   ],
 });
 
-/** Dashboards with the panels of the endpoints that a key may call: src/management/dashboards.ts. */
+/** Dashboards with the panels of the endpoints that a key may call. */
 export const dashboardRoutes = defineGroup({
   tag: 'console',
   routes: [

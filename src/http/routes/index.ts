@@ -22,7 +22,7 @@ import { ingestRoutes, otlpRoutes, protocolRoutes } from './ingest.ts';
 import { keyRoutes, tokenRoutes } from './keys.ts';
 import { deletionRoutes, localRoutes } from './local.ts';
 import { mcpRoutes } from './mcp.ts';
-import { adminRoutes, overviewRoutes } from './overview.ts';
+import { overviewRoutes } from './overview.ts';
 import { queryRoutes } from './query.ts';
 import { searchRoutes } from './search.ts';
 import {
@@ -49,7 +49,6 @@ const GROUPS: readonly RouteGroup[] = [
   dashboardRoutes,
   definitionRoutes,
   overviewRoutes,
-  adminRoutes,
   workbenchRoutes,
   workbenchAlertRoutes,
   workbenchDashboardRoutes,

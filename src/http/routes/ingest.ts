@@ -11,12 +11,10 @@ import { sendProtocolReply } from '../plugins/errors.ts';
 import { defineGroup, defineRoute, json, operation, type Route } from '../route.ts';
 import { addBodyParser, type EventRequest, takeEvents } from './take-events.ts';
 
-/** Logflare's paths, each also with `/json` and `/vector` appended; all are the same. */
-const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) => [
-  path,
-  `${path}/json`,
-  `${path}/vector`,
-]);
+/** Logflare's paths; all are the same. */
+const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) =>
+  ['', '/json', '/vector'].map((end) => `${path}${end}`),
+);
 
 // The type of forms is that of `curl -d`, which people try first; forms themselves are no JSON.
 const BODIES = [
@@ -105,6 +103,9 @@ const OTLP_BODIES = [
   { type: /^application\/json *(?:;|$)/i, format: 'otlp-json' },
 ] as const;
 
+const OTLP_BODY: Schema = { type: 'object', properties: { resourceLogs: list({ type: 'object' }) } };
+const OTLP_ANSWER: Schema = { type: 'object', properties: { partialSuccess: { type: 'object' } } };
+
 /** Accepts log records by OTLP over HTTP, protobuf and JSON; the response has the encoding of the request. */
 export const otlpRoutes = defineGroup({
   tag: 'events',
@@ -124,20 +125,12 @@ export const otlpRoutes = defineGroup({
       body: {
         required: true,
         content: {
-          'application/json': {
-            schema: {
-              type: 'object',
-              properties: { resourceLogs: { type: 'array', items: { type: 'object' } } },
-            },
-          },
+          'application/json': { schema: OTLP_BODY },
           'application/x-protobuf': { schema: {} },
         },
       },
       answer: {
-        200: json('The good records are stored.', {
-          type: 'object',
-          properties: { partialSuccess: { type: 'object' } },
-        }),
+        200: json('The good records are stored.', OTLP_ANSWER),
       },
       errors: ['source_not_found', 'overloaded'],
       handle: async (parts, request: EventRequest, reply) =>
@@ -146,13 +139,9 @@ export const otlpRoutes = defineGroup({
   ],
 });
 
-function answerOtlp(
-  request: EventRequest,
-  reply: FastifyReply,
-  { rejected, reasons }: Received,
-): FastifyReply {
+function answerOtlp({ headers }: EventRequest, reply: FastifyReply, { rejected, reasons }: Received) {
   const message = reasons.join('; ');
-  if (request.headers['content-type']?.startsWith(PROTOBUF) === true)
+  if (headers['content-type']?.startsWith(PROTOBUF) === true)
     return reply.type(PROTOBUF).send(Buffer.from(encodeResponse(rejected, message)));
   // 64-bit integers are texts in OTLP's JSON.
   const partialSuccess = { rejectedLogRecords: String(rejected), errorMessage: message };

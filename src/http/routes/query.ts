@@ -111,7 +111,7 @@ interface QueryRequest extends Omit<Resolved, 'ignored'> {
 
 /** Finds or computes the answer, and responds with it. */
 export async function sendAnswer(
-  { cached, describe, metrics }: Pick<AppParts, 'cached' | 'describe' | 'metrics'>,
+  { cached, describe, metrics }: AppParts,
   { question, encoding, directives, execution, describeDoubts }: QueryRequest,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): Promise<FastifyReply> {
@@ -145,7 +145,6 @@ function toHeader(text: string): string {
 
 /**
  * Merges the parameters of a query string and a JSON body. One that is in both counts as sent twice.
- *
  * @param body parsed JSON, in which integers may be BigInts; `undefined` if none was sent
  * @param declared the endpoint's parameters, which may be JSON values of their types; all others are texts
  * @throws TailraceError `invalid_request` if the body is not an object of such values
@@ -159,18 +158,13 @@ export function mergeParameters(
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw invalid('the body must be a JSON object of parameters, such as {"project":"aurora"}');
   const entries = Object.entries(body);
-  if (entries.length > PARAMETERS_MAX)
-    throw invalid(
-      `the body has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`,
-    );
+  const many = `the body has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`;
+  if (entries.length > PARAMETERS_MAX) throw invalid(many);
   const merged: Record<string, string | readonly string[] | undefined> = { ...query };
   for (const [name, json] of entries) {
     const parameter = declared.find((one) => one.name === name);
     const value = readValue(json, parameter);
-    if (value === undefined)
-      throw invalid(
-        `the body's ${JSON.stringify(name.slice(0, 100))} must be a string in quotes${describeTyped(json, parameter)}`,
-      );
+    if (value === undefined) throw notText(name, describeTyped(json, parameter));
     const before = Object.hasOwn(merged, name) ? merged[name] : undefined;
     merged[name] = before === undefined ? value : [before, value].flat();
   }
@@ -209,6 +203,10 @@ function describeJson(json: unknown, article: string): string {
   if (Array.isArray(json)) return `${article} list`;
   if (typeof json === 'bigint') return String(json).slice(0, SHOWN_CHARS_MAX);
   return typeof json === 'object' && json !== null ? 'an object' : JSON.stringify(json);
+}
+
+function notText(name: string, typed: string): TailraceError {
+  return invalid(`the body's ${JSON.stringify(name.slice(0, 100))} must be a string in quotes${typed}`);
 }
 
 function invalid(message: string): TailraceError {

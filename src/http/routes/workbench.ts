@@ -3,8 +3,7 @@ import { ENDPOINT_NAME } from '../../definitions/endpoint.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { closed, shortText } from '../../lib/schema.ts';
 import { DASHBOARD_CHECK } from '../../management/dashboard-view.ts';
-import { toDashboardView } from '../../management/dashboards.ts';
-import { toParameterViews } from '../../management/definitions.ts';
+import { toDashboardView, toParameterViews } from '../../management/definitions.ts';
 import {
   ALERT_CHECK,
   ALERT_FILE,
