@@ -147,11 +147,8 @@ function requireNarrower({ registry }: KeyParts, caller: Caller, grant: Grant): 
 export function findGrantFaults(registry: Registry, caller: Caller, grant: Grant): ParameterFault[] {
   const own = checkGrant(grant);
   const { endpoints, sources } = caller;
-  const isWithin = isWithinReach(
-    { ...grant, scopes: [], pins: {} },
-    { scopes: [], pins: {}, endpoints, sources },
-  );
-  if (isWithin !== undefined) return own;
+  const lists = { scopes: [], pins: {}, endpoints, sources };
+  if (isWithinReach({ ...grant, scopes: [], pins: {} }, lists) !== undefined) return own;
   const known = {
     endpoints: registry.endpoints.filter((one) => isListed(endpoints, one)),
     sources: registry.sources.filter((one) => isListed(sources, one)),
@@ -161,9 +158,8 @@ export function findGrantFaults(registry: Registry, caller: Caller, grant: Grant
 
 function rejectWider(reason: string | undefined): void {
   if (reason === undefined) return;
-  throw new TailraceError('forbidden', `a key cannot give more than it has: ${reason}`, {
-    rejectReason: 'wider',
-  });
+  const message = `a key cannot give more than it has: ${reason}`;
+  throw new TailraceError('forbidden', message, { rejectReason: 'wider' });
 }
 
 // Keys that are read at once.

@@ -81,19 +81,17 @@ export async function endRecorded(
 }
 
 function requireManager(caller: Caller): void {
+  const message = 'the sessions of all need the scope "manage"';
   if (!caller.scopes.includes('manage'))
-    throw new TailraceError('forbidden', 'the sessions of all need the scope "manage"', {
-      rejectReason: 'scope',
-    });
+    throw new TailraceError('forbidden', message, { rejectReason: 'scope' });
   requireUnrestricted(caller, 'see or end the sessions of others');
 }
 
 /** A signed token has the id of its key, and is for front ends. */
 function rejectToken({ token }: Caller): void {
   if (token === undefined) return;
-  throw new TailraceError('forbidden', 'a signed token has no sessions; send the key itself', {
-    rejectReason: 'wider',
-  });
+  const message = 'a signed token has no sessions; send the key itself';
+  throw new TailraceError('forbidden', message, { rejectReason: 'wider' });
 }
 
 /** @param current id of the session of the request */

@@ -1,10 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { PROTOCOL_NAMES, type ProtocolName } from '../../definitions/accepts.ts';
 import type { TailraceError } from '../../errors.ts';
 import { encodeResponse } from '../../ingest/otlp/check.ts';
 import { elasticsearch } from '../../ingest/protocols/elasticsearch.ts';
 import { loki } from '../../ingest/protocols/loki.ts';
-import type { InfoRoute, Protocol, ProtocolReply, ProtocolRequest } from '../../ingest/protocols/protocol.ts';
+import type { Protocol, ProtocolReply } from '../../ingest/protocols/protocol.ts';
 import type { Received } from '../../ingest/rejected.ts';
 import { headerParameter, list, object, queryParameter, type Schema } from '../openapi/schema.ts';
 import { sendProtocolReply } from '../plugins/errors.ts';
@@ -159,62 +159,41 @@ export const PROTOCOLS: Readonly<Record<ProtocolName, Protocol>> = { loki, elast
 export const protocolRoutes = defineGroup({
   tag: 'events',
   setup: addBodyParser,
-  routes: PROTOCOL_NAMES.flatMap((name) => [
-    eventRoute(name),
-    ...PROTOCOLS[name].info.map((route) => infoRoute(PROTOCOLS[name], route)),
-  ]),
+  routes: PROTOCOL_NAMES.flatMap(createProtocolRoutes),
 });
 
-function eventRoute(name: ProtocolName): Route {
+function createProtocolRoutes(name: ProtocolName): Route[] {
   const protocol = PROTOCOLS[name];
-  const { method, path, summary, id, bodies, respond } = protocol.events;
-  return defineRoute({
-    ...{ id, method, path, summary, bodies },
-    ...ownForms(protocol),
-    scopes: ['ingest'],
+  const { projectHeader, findKey, info } = protocol;
+  const { respond, bodies, ...events } = protocol.events;
+  const withHeaders = (reply: ProtocolReply): ProtocolReply => ({
+    ...reply,
+    headers: { ...protocol.headers, ...reply.headers },
+  });
+  const writeError = (failure: TailraceError) => withHeaders(protocol.reject(failure));
+  const shared = { scopes: ['ingest'], findKey, writeError } as const;
+  const eventRoute = defineRoute({
+    ...{ ...shared, ...events, bodies },
     parameters: [
       headerParameter('X-Source', 'Source of all events; without it that which accepts each.'),
       headerParameter('X-Project', 'Project of events that do not name one.'),
     ],
-    body: {
-      required: true,
-      content: Object.fromEntries(bodies.map(({ shown }) => [shown, { schema: {} }])),
-    },
+    body: { required: true, content: Object.fromEntries(bodies.map(({ shown }) => [shown, { schema: {} }])) },
     answer: { 200: { description: 'See docs/ingest.md.' } },
     errors: ['source_not_found', 'overloaded'],
     handle: async (parts, request: EventRequest, reply) => {
-      const sent = describe(request);
-      const { projectHeader } = protocol;
-      const index = sent.params['index'];
+      const index = request.params['index'];
       const receipt = await takeEvents({ request, reply }, parts, { protocol: name, index, projectHeader });
-      return sendProtocolReply(reply, withHeaders(protocol, respond(receipt, sent)));
+      return sendProtocolReply(reply, withHeaders(respond(receipt, request)));
     },
   });
-}
-
-function infoRoute(protocol: Protocol, { method, path, summary, reply: answer }: InfoRoute): Route {
-  return defineRoute({
-    ...{ method, path, summary },
-    ...ownForms(protocol),
-    scopes: ['ingest'],
-    answer: { 200: { description: 'As the protocol has it.' } },
-    handle: async (_parts, request, reply) =>
-      sendProtocolReply(reply, withHeaders(protocol, answer(describe(request)))),
-  });
-}
-
-/** How a protocol's senders send the key, and read failures. */
-function ownForms(protocol: Protocol) {
-  return {
-    findKey: protocol.findKey,
-    writeError: (failure: TailraceError) => withHeaders(protocol, protocol.reject(failure)),
-  };
-}
-
-function describe({ params, headers }: Pick<FastifyRequest, 'params' | 'headers'>): ProtocolRequest {
-  return { params: params as Record<string, string>, headers };
-}
-
-function withHeaders({ headers }: Protocol, reply: ProtocolReply): ProtocolReply {
-  return { ...reply, headers: { ...headers, ...reply.headers } };
+  const infoRoutes = info.map(({ reply: answer, ...about }) =>
+    defineRoute({
+      ...{ ...shared, ...about },
+      answer: { 200: { description: 'As the protocol has it.' } },
+      handle: async (_parts, request: EventRequest, reply) =>
+        sendProtocolReply(reply, withHeaders(answer(request))),
+    }),
+  );
+  return [eventRoute, ...infoRoutes];
 }

@@ -23,7 +23,7 @@ declare module 'fastify' {
 
 /** A request with events in its body, which is decompressed. */
 export type EventRequest = FastifyRequest<{
-  Params: Readonly<Record<never, string>>;
+  Params: Readonly<Record<string, string>>;
   Querystring: RawQuery;
   Body: { readonly bytes: Buffer; readonly format: BodyFormat } | undefined;
 }>;
