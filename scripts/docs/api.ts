@@ -20,8 +20,9 @@ const OF_PROTOCOLS = new Set<unknown>(protocolRoutes.routes);
 
 /** False for pages, for commands on the same machine, for protocols (docs/senders.md), and for what usually only the console calls (/openapi.json). */
 function isListed(route: Route): boolean {
-  const isPage = route.operation === undefined && route.scopes === 'none' && route.method === 'GET';
-  const isOfConsole = route.operation?.tag === 'console' && !pathsOf(route).includes('/api/search');
+  const isPage = route.id === undefined && route.scopes === 'none' && route.method === 'GET';
+  const isOfConsole =
+    route.id !== undefined && route.tag === 'console' && !pathsOf(route).includes('/api/search');
   const isOfCommands = pathsOf(route)[0]?.startsWith('/api/local/') === true;
   return !isPage && !isOfCommands && !isOfConsole && !OF_PROTOCOLS.has(route);
 }

@@ -86,12 +86,10 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   acceptJson(app); // before the routes, which inherit the parsers
   await registerRoutes(app, parts);
   await app.ready();
-  const { cached, describe, recall } = parts;
   const cors = createCorsHead(config.corsOrigins);
-  const steps = { cached, describe, recall, metrics };
   listenBefore(
     app.server,
-    createListener({ ...steps, admissions, observe, addressOf, headers, cors, closing }),
+    createListener({ ...parts, admissions, observe, addressOf, headers, cors, closing }),
   );
   if (app.server instanceof HttpsServer) app.server.once('close', followTlsFiles(config, app.server, logger));
   return app;
@@ -132,7 +130,7 @@ function createApp(
       ignoreDuplicateSlashes: false,
       querystringParser: parseQueryString,
     },
-    clientErrorHandler: createClientErrorHandler({ headerBytesMax, headers }),
+    clientErrorHandler: createClientErrorHandler(headerBytesMax, headers),
     // No hook runs for a URL that the router cannot read.
     frameworkErrors: (error, request, reply) => {
       observeReply(observe, request, reply);
@@ -155,8 +153,8 @@ function createApp(
 }
 
 /**
- * Returns the stream that a parser reads if a request has no body. Node's own has ended before anyone listens
- * (`optimizeEmptyRequests`), and a parser, which runs if there is a Content-Type, would wait for its end.
+ * Returns an empty stream for the parser of a request without a body: Node's own has ended before anyone listens
+ * (`optimizeEmptyRequests`), and a parser, which a Content-Type calls, would wait for its end.
  */
 function bodyOf({ readableEnded, headers }: IncomingMessage): Readable | undefined {
   return readableEnded && headers['content-type'] !== undefined ? Readable.from([]) : undefined;
@@ -164,20 +162,17 @@ function bodyOf({ readableEnded, headers }: IncomingMessage): Readable | undefin
 
 /** @throws TailraceError if the URL is too long, or the head is one that Node's parser accepts and the service does not */
 function checkHead({ url, raw }: FastifyRequest): void {
-  if (url.length > URL_BYTES_MAX)
-    throw new TailraceError('uri_too_long', `the URL is longer than ${URL_BYTES_MAX} bytes`);
-  const fault =
-    url.split('&', PARAMETERS_MAX + 1).length > PARAMETERS_MAX
-      ? `the URL has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`
-      : findHeadFault(raw);
+  const long = `the URL is longer than ${URL_BYTES_MAX} bytes`;
+  if (url.length > URL_BYTES_MAX) throw new TailraceError('uri_too_long', long);
+  const many = `the URL has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`;
+  const hasMany = url.split('&', PARAMETERS_MAX + 1).length > PARAMETERS_MAX;
+  const fault = hasMany ? many : findHeadFault(raw);
   if (fault !== undefined) throw new TailraceError('invalid_request', fault);
 }
 
 /**
- * The headers of every response, created once. Responses of the API are not pages, so a browser that opens one must not
- * load or run anything, or show it inside another page.
- *
- * @param https whether the service itself speaks TLS: browsers must then never connect without it
+ * The headers of every response: a browser that opens one of the API must not load or run anything, or show it inside
+ * another page. With TLS it must never connect without it.
  */
 function createSecurityHeaders(https: boolean): Readonly<Record<string, string>> {
   return {
@@ -191,9 +186,8 @@ function createSecurityHeaders(https: boolean): Readonly<Record<string, string>>
 
 /**
  * Lets `close` end with the last running request. Otherwise it would also wait for connections that need not be open:
- * connections without any request, such as a browser opens in advance, which Node counts as busy, and connections with
- * a running request, which would then idle for the keep-alive time.
- *
+ * connections without any request, such as a browser opens in advance, which Node counts as busy, and connections
+ * with a running request, which would then idle for the keep-alive time.
  * @returns aborts when `close` begins
  */
 function registerClosing(app: FastifyInstance): AbortSignal {

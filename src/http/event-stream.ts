@@ -5,7 +5,7 @@ import { EVENT_STREAM } from '../serve/resolve.ts';
 import type { ResolvedTail } from '../serve/resolve-search.ts';
 import type { Sink, TailRequest } from '../tail/member.ts';
 import type { AppParts } from './parts.ts';
-import { getCaller } from './plugins/auth.ts';
+import { getCaller } from './route.ts';
 
 // Time for a reader that no longer reads, not even the last event.
 const LAST_EVENT_MS = 5_000;

@@ -19,11 +19,10 @@ const DIGITS_MAX = 400;
 const TOO_LONG = new RegExp(`\\d{${DIGITS_MAX}}`);
 
 /**
- * Reads only JSON bodies, not texts. Rejects a body that would take too long to parse and check, and says where one is
- * wrong. Treats an empty one as a missing body: many clients send `Content-Type: application/json` with every request,
- * also with a DELETE without a body, and Fastify's own parser rejects those with 400. Routes that need a body report
- * that it is missing.
- *
+ * Reads only JSON bodies, not texts. Rejects a body that would take too long to parse and check, and says where one
+ * is wrong. Treats an empty one as a missing body: many clients send `Content-Type: application/json` with every
+ * request, also with a DELETE without a body, and Fastify's own parser rejects those with 400. Routes that need a
+ * body report that it is missing.
  * @param choose for routes that accept integers of 64 bits
  */
 export function acceptJson(app: FastifyInstance, choose?: ChooseBody): void {

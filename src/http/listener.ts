@@ -1,23 +1,17 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
-import type { CachedQueries } from '../cache/cached.ts';
 import { IGNORED_HEADER } from '../query/parameters.ts';
 import { type Admission, type Admit, readKey } from '../serve/admit.ts';
-import { type Describe, type Described, describeServed } from '../serve/describe.ts';
-import type { Resolve } from '../serve/resolve.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import { type Described, describeServed } from '../serve/describe.ts';
+import type { AppParts } from './parts.ts';
 import type { Admissions } from './plugins/auth.ts';
 import type { createCorsHead } from './plugins/cors.ts';
 import { type AddressReader, createRequestId, HUNG_UP, type Observe } from './plugins/observe.ts';
 import { QUERY_PATH } from './routes/query.ts';
 
-export interface ListenerParts {
+export interface ListenerParts extends Pick<AppParts, 'recall' | 'cached' | 'describe' | 'metrics'> {
   readonly admissions: Admissions;
-  readonly recall: Resolve['recall'];
-  readonly cached: Pick<CachedQueries, 'find'>;
-  readonly describe: Describe;
   readonly observe: Observe;
   readonly addressOf: AddressReader;
-  readonly metrics: Pick<Metrics, 'served'>;
   /** Headers of every response. */
   readonly headers: Readonly<Record<string, string>>;
   readonly cors: ReturnType<typeof createCorsHead>;
@@ -55,7 +49,7 @@ export function createListener(parts: ListenerParts): Answer {
     const wholeHead = fixed.concat(described.head, head);
     if (allowed !== undefined) wholeHead.push(...allowed.head);
     if (resolved.ignored !== undefined) wholeHead.push(IGNORED_HEADER, resolved.ignored);
-    return { caller, endpoint, served, described, head: wholeHead };
+    return { keyId: caller.keyId, endpointName: endpoint.name, served, described, head: wholeHead };
   }
 
   function handOn(request: IncomingMessage, admission: ReturnType<Admit> | undefined): false {
@@ -76,24 +70,15 @@ export function createListener(parts: ListenerParts): Answer {
       if (!(admission instanceof Promise)) taken = answer(request, admission);
     } catch {} // the step fails in the framework, too, which responds with the error
     if (taken === undefined) return handOn(request, admission);
-    const { caller, endpoint, served, described, head } = taken;
+    const { keyId, endpointName, served, described, head } = taken;
     const id = createRequestId(request.headers);
     head.push('x-request-id', id);
     send(response, described, head);
-    metrics.served(endpoint.name, served.outcome, served.answer.rows);
+    metrics.served(endpointName, served.outcome, served.answer.rows);
     const end = (status: number) => {
-      const fields = {
-        id,
-        method: request.method ?? '',
-        keyId: caller.keyId,
-        ip,
-        endpointName: endpoint.name,
-        failure: undefined,
-        rejection: undefined,
-        quiet: false,
-        detail: describeServed(served),
-      };
-      observe(fields, { route: QUERY_PATH, status, ms: performance.now() - startMs });
+      const { method = '' } = request;
+      const seen = { id, method, keyId, ip, endpointName, detail: describeServed(served) };
+      observe(seen, { route: QUERY_PATH, status, ms: performance.now() - startMs });
     };
     // A `close` event costs a fifth of a response.
     if (isSent(response)) end(described.status);
@@ -121,15 +106,11 @@ export function listenBefore(server: Server, answer: Answer): void {
 
 const PREFIX = QUERY_PATH.slice(0, QUERY_PATH.indexOf(':'));
 
-/** A GET or HEAD of an endpoint, with a head that the framework does not reject. */
+/** A GET or HEAD of an endpoint that the framework does not reject for its head or a body. */
 function isPlain(request: IncomingMessage): boolean {
   const { method, url = '' } = request;
-  return (
-    (method === 'GET' || method === 'HEAD') &&
-    isEndpointUrl(url) &&
-    !hasBody(request) && // which the framework rejects
-    findHeadFault(request) === undefined
-  );
+  const isRead = method === 'GET' || method === 'HEAD';
+  return isRead && isEndpointUrl(url) && !hasBody(request) && findHeadFault(request) === undefined;
 }
 
 type Head = Pick<IncomingMessage, 'headers'>;
@@ -178,12 +159,9 @@ export function findHeadFault({ httpVersion, headers, rawHeaders }: IncomingMess
   const long = LISTED.find((name) => (headers[name]?.length ?? 0) > LISTED_CHARS_MAX);
   if (long !== undefined) return `the header ${long} is longer than ${LISTED_CHARS_MAX} characters`;
   const encoding = headers['transfer-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
-    return (
-      `Transfer-Encoding: ${JSON.stringify(encoding.slice(0, SHOWN_CHARS_MAX))} is not supported; ` +
-      'send chunked, or a Content-Length'
-    );
-  return undefined;
+  if (encoding === undefined || encoding.toLowerCase() === 'chunked') return undefined;
+  const shown = JSON.stringify(encoding.slice(0, SHOWN_CHARS_MAX));
+  return `Transfer-Encoding: ${shown} is not supported; send chunked, or a Content-Length`;
 }
 
 const SHOWN_CHARS_MAX = 100;

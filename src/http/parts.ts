@@ -1,17 +1,13 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import type { FastifyBaseLogger } from 'fastify';
 import type { CachedQueries } from '../cache/cached.ts';
-import type { CacheStore } from '../cache/store.ts';
 import type { Config } from '../config/config.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Registry } from '../definitions/registry.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { StoreSizes } from '../engine/store-state.ts';
-import type { Committer } from '../ingest/committer.ts';
 import type { Ingest, Receive } from '../ingest/receive.ts';
 import type { Caller } from '../keys/keyring.ts';
-import type { RejectionParts } from '../management/admin.ts';
-import type { Notice } from '../management/admin-view.ts';
+import type { OverviewParts, RejectionParts } from '../management/admin.ts';
 import type { AlertTests } from '../management/alert-test.ts';
 import type { AlertParts } from '../management/alerts.ts';
 import type { DeletionParts } from '../management/deletions.ts';
@@ -27,8 +23,6 @@ import type { Resolve } from '../serve/resolve.ts';
 import type { createResolveTail, SearchSteps } from '../serve/resolve-search.ts';
 import type { Tails } from '../tail/tails.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { RejectedRequestLog } from '../telemetry/rejected-requests.ts';
-import type { Traffic } from '../telemetry/traffic.ts';
 import type { createSave, SaveParts } from '../workbench/save.ts';
 import type { Schema } from './openapi/schema.ts';
 import type { TlsContext } from './tls.ts';
@@ -38,6 +32,7 @@ export type AppParts = OwnParts &
   Resolve &
   SearchSteps &
   DraftTestParts &
+  OverviewParts &
   RejectionParts &
   AlertParts &
   DeletionParts &
@@ -46,12 +41,10 @@ export type AppParts = OwnParts &
 
 interface OwnParts {
   readonly config: Config;
-  readonly logger: FastifyBaseLogger;
   readonly engine: Engine;
   readonly registry: Registry;
+  readonly logger: FastifyBaseLogger;
   readonly metrics: Metrics;
-  readonly traffic: Traffic;
-  readonly rejectedRequests: RejectedRequestLog;
   /** Version of Tailrace. */
   readonly version: string;
   /** `undefined`: the service speaks HTTP without TLS. */
@@ -64,13 +57,11 @@ interface OwnParts {
   readonly signIn: SignIn;
 
   readonly resolveTail: ReturnType<typeof createResolveTail>;
-  readonly cache: CacheStore;
   readonly cached: CachedQueries;
   readonly describe: Describe;
   readonly tails: Pick<Tails, 'open' | 'close'>;
 
   readonly receive: Receive;
-  readonly committer: Committer;
   readonly admitEvents: Ingest['admitEvents'];
 
   readonly alertTests: AlertTests;
@@ -78,12 +69,6 @@ interface OwnParts {
   readonly listProjects: (caller: Caller) => Promise<Projects>;
   /** Whether lists have the shape that Supabase Studio reads. */
   readonly studio: boolean;
-  /** Returns why the service is not ready; `undefined` if it is. */
-  readonly notReady: () => string | undefined;
-  /** Returns problems that an operator has to solve; requests are served meanwhile. */
-  readonly readNotices: () => Promise<readonly Notice[]>;
-  /** Reads the sizes of the tables; `undefined` if the engine has not responded yet. */
-  readonly readSizes: () => Promise<StoreSizes | undefined>;
   /** Commands to the process; without them it cannot be asked to reload or stop. */
   readonly actions: ProcessActions | undefined;
   /** Returns the OpenAPI document with these endpoints; `undefined`: the reader has no key. */

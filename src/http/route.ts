@@ -2,12 +2,13 @@ import { parse } from 'node:querystring';
 import type { FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import { laneOf } from '../engine/lanes.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { EventBody } from '../ingest/body-format.ts';
 import type { Scope } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { wholeNumber } from '../lib/schema.ts';
-import { plain, type Schema } from './openapi/schema.ts';
+import { list, object, plain, type Schema } from './openapi/schema.ts';
 import type { AppParts } from './parts.ts';
 import type { WriteError } from './plugins/errors.ts';
 
@@ -25,6 +26,8 @@ export interface Route<
   /** The router's path, such as `/api/keys/:id`, or a list of paths that do the same. */
   readonly path: Path | readonly Path[];
   readonly scopes: RouteScopes;
+  /** Of the operation in /openapi.json, which lists only routes that have one; each path of a list is appended to it. */
+  readonly id?: string;
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -35,8 +38,16 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  */
 type RouteScopes = readonly Scope[] | 'any' | 'optional' | 'none';
 
+/** What the routes of a group may share. */
+interface SharedFields {
+  /** In /openapi.json. */
+  readonly tag?: 'endpoints' | 'events' | 'keys' | 'console' | 'service';
+  /** Rejects a caller that has the scope, before query and body are checked. @throws TailraceError `forbidden` */
+  checkCaller?(caller: Caller): void;
+}
+
 /** What a route has besides its method, path and scopes. */
-interface RouteFields<Path extends string, Query extends TObject, Body extends TSchema> {
+interface RouteFields<Path extends string, Query extends TObject, Body extends TSchema> extends SharedFields {
   /** The key may also be in the query string, as `api_key`. */
   readonly keyInQuery?: boolean;
   /** Finds a key that is sent in another form than `readKey` reads. */
@@ -47,12 +58,8 @@ interface RouteFields<Path extends string, Query extends TObject, Body extends T
   readonly bodies?: readonly EventBody[];
   /** One line. */
   readonly summary: string;
-  /** In /openapi.json, which lists only routes that have one; for a list of paths each path is appended to `id`. */
-  readonly operation?: {
-    readonly id: string;
-    readonly tag: 'endpoints' | 'events' | 'keys' | 'console' | 'service';
-    readonly description?: string;
-  };
+  /** In /openapi.json, instead of the scopes. */
+  readonly description?: string;
   /** Checked before the handler runs, with defaults filled in. */
   readonly query?: Query;
   /** OpenAPI parameters besides the path and `query`, which the handler checks. */
@@ -60,19 +67,25 @@ interface RouteFields<Path extends string, Query extends TObject, Body extends T
   readonly body?: RequestBody<Body>;
   /** OpenAPI responses by HTTP status. The first is the status of the response unless the handler sets one. */
   readonly answer?: Readonly<Record<number, Schema>>;
-  /** Failures of the handler. Those of key, URL, query string and body follow from the other members. */
+  /** Failures of the handler. Those of key, path, query string and body follow from the other members. */
   readonly errors?: readonly ErrorCode[];
   /** The route's own rules for pages of other origins; adds OPTIONS. */
   readonly cors?: FastifyCorsOptions;
-  /** Rejects a caller that has the scope, before query and body are checked. @throws TailraceError `forbidden` */
-  checkCaller?(caller: Caller): void;
-  /** Without it `setup` of the group serves the route. @returns the response body, or the reply */
-  handle?(
-    parts: AppParts,
-    request: RouteRequest<Path, Query, Body>,
-    reply: FastifyReply,
-  ): Promise<unknown> | FastifyReply;
+  /** Responds with what it returns: a function of management/ or workbench/, which knows nothing of HTTP. */
+  call?(parts: AppParts, caller: Caller, input: Input<Path, Query, Body>, run: Run): unknown;
+  /** Responds by itself, or with what it returns. Without it and `call` the group's `setup` serves the route. */
+  handle?(parts: AppParts, request: RouteRequest<Path, Query, Body>, reply: FastifyReply): unknown;
 }
+
+/** The parameters of the path, those of `query`, and the members of the checked body. */
+type Input<Path extends string, Query extends TObject, Body extends TSchema> = PathParameters<Path> &
+  (TObject extends Query ? unknown : Static<Query>) &
+  Static<Body>;
+
+type PathParameters<Path extends string> = Readonly<Record<ParameterOf<Path>, string>>;
+
+/** The options by which the query of a request runs. */
+export type Run = ReturnType<typeof describeRun>;
 
 export interface RequestBody<Body extends TSchema = TSchema> {
   /** Checked before the handler runs; without it the handler checks the body. */
@@ -84,7 +97,7 @@ export interface RequestBody<Body extends TSchema = TSchema> {
 }
 
 export type RouteRequest<Path extends string, Query extends TSchema, Body extends TSchema> = FastifyRequest<{
-  Params: Readonly<Record<ParameterOf<Path>, string>>;
+  Params: PathParameters<Path>;
   Querystring: TObject extends Query ? RawQuery : Static<Query>;
   Body: Static<Body>;
 }>;
@@ -99,7 +112,7 @@ type ParameterOf<Path extends string> = Path extends `${infer Head}/${infer Tail
     : never;
 
 /** Routes with the same parsers and plugins, in their own Fastify scope. */
-export interface RouteGroup {
+export interface RouteGroup extends SharedFields {
   readonly routes: readonly Route[];
   /** Largest request body; that of TAILRACE_BODY_BYTES_MAX unless set. */
   readonly bodyBytesMax?: number;
@@ -124,9 +137,8 @@ export function parseQueryString(text: string) {
 type Place = `${Method} ${string}`;
 
 /**
- * Infers the type of the handler's request from path and schemas.
- *
- * @param place method and path, such as `GET /api/keys/:id`; the long form has a list of paths
+ * Infers the types of input and request from path and schemas.
+ * @param place method and path, such as `GET /api/keys/:id`; the long form may have a list of paths
  */
 export function defineRoute<
   Path extends Place,
@@ -145,12 +157,66 @@ export function defineRoute(route: Place | object, scopes?: RouteScopes, fields?
   return { ...fields, method, path, scopes } as Route;
 }
 
+/** Defines a route that /openapi.json lists. @param id the id of its operation */
+export function operation<
+  Path extends Place,
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+>(id: string, place: Path, scopes: RouteScopes, fields: RouteFields<Path, Query, Body>): Route {
+  return { ...defineRoute(place, scopes, fields), id };
+}
+
+/** Gives its routes what they share. */
+export function defineGroup({ tag, checkCaller, ...group }: RouteGroup): RouteGroup {
+  const shared = { ...(tag && { tag }), ...(checkCaller && { checkCaller }) };
+  return { ...group, routes: group.routes.map((route) => ({ ...shared, ...route })) };
+}
+
+/** Returns the caller of a request, on a path that needs a key. */
+export function getCaller({ caller }: Pick<FastifyRequest, 'caller'>): Caller {
+  if (caller !== undefined) return caller;
+  throw new Error('this path needs no key');
+}
+
+export function describeRun(request: FastifyRequest, reply: FastifyReply) {
+  const caller = getCaller(request);
+  return {
+    // Created when a query needs it: an answer from the cache is sent before anyone could hang up.
+    get signal() {
+      return createHangUpSignal(reply);
+    },
+    lane: laneOf(caller.keyId, caller.token?.id),
+    requestId: request.id,
+  };
+}
+
+/**
+ * Aborts if the caller hangs up before the response is sent. Fastify's `request.signal` aborts as soon as a body has
+ * been read to its end, so it cannot be used for a POST.
+ */
+function createHangUpSignal({ raw }: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableFinished) controller.abort();
+  });
+  if (raw.destroyed) controller.abort();
+  return controller.signal;
+}
+
+/** Failures of a query that runs. */
+export const QUERY_ERRORS = ['query_failed', 'overloaded', 'query_timeout'] as const;
+
 /** Returns a JSON body that is checked against `schema`. */
 export function jsonBody<Body extends TSchema>(
   schema: Body,
   { example, required = true }: { readonly example: unknown; readonly required?: boolean },
 ): RequestBody<Body> {
   return { schema, required, content: { 'application/json': { schema: plain(schema), example } } };
+}
+
+/** Returns a JSON response with a list. */
+export function rows(description: string, schema: unknown): Schema {
+  return json(description, object({ result: list(schema) }));
 }
 
 /** Returns a JSON response. */
@@ -168,10 +234,6 @@ export function pageQuery(id: {
     limit: wholeNumber(1_000, { default: 100, description: 'Number of entries.' }),
     before: Type.Optional(Type.String({ ...id, description: 'Id of the last one seen.' })),
   };
-}
-
-export function textParameter(place: 'query' | 'header', name: string, description: string): Schema {
-  return { name, in: place, description, schema: { type: 'string' } };
 }
 
 export function pathsOf({ path }: Route): readonly string[] {

@@ -10,7 +10,6 @@ export type TlsContext = ReturnType<typeof readPair>;
 
 /**
  * Reads certificate and key. `undefined`: the settings name none, so the service speaks HTTP without TLS.
- *
  * @throws InputError that names the wrong file and its fault
  */
 export function readTlsContext(files: TlsFiles): TlsContext | undefined {
@@ -48,7 +47,6 @@ const POLL_MS = 1_000;
 
 /**
  * Uses changed files for new connections. While the changed pair is invalid the old one stays, and the log says why.
- *
  * @returns stops polling
  */
 export function followTlsFiles(

@@ -160,9 +160,9 @@ async function watchMessage(
     if (own === undefined) return 'sent';
     if (own.reason !== '') return `${own.reason}; it is sent again later`;
     if (performance.now() >= sent.untilMs) {
-      const first = await control.alerts.nextMessage(sent.receiver, Number.MAX_SAFE_INTEGER);
-      const why =
-        first === undefined || first.reason === '' ? '' : `: an earlier message waits: ${first.reason}`;
+      const { reason = '' } =
+        (await control.alerts.nextMessage(sent.receiver, Number.MAX_SAFE_INTEGER)) ?? {};
+      const why = reason && `: an earlier message waits: ${reason}`;
       return `not accepted yet${why}; it is retried for a day`;
     }
     await delay(PROBE_EVERY_MS, undefined, { signal });

@@ -1,15 +1,17 @@
 import { LRUCache } from 'lru-cache';
+import type { Dashboard, DashboardPanel } from '../definitions/dashboard.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { hasNewestFirst } from '../definitions/pages.ts';
-import type { Registry } from '../definitions/registry.ts';
+import { getNamed, type Registry } from '../definitions/registry.ts';
 import { listSources, type SavedSearch } from '../definitions/saved-search.ts';
 import { findSources, isManaged, type Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type Grant, isListed, mayRead } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { formatNames } from '../query/format.ts';
-import { OWNER } from '../query/pins.ts';
+import { keepsPins, OWNER } from '../query/pins.ts';
 import { identifier, join, sql } from '../sql/sql.ts';
+import type { DashboardSummary, DashboardView, PanelView } from './dashboard-view.ts';
 import type { EndpointView, Projects, SavedSearchView, SourceView } from './view.ts';
 
 /**
@@ -38,7 +40,6 @@ export function visibleSources(sources: readonly Source[], caller: Grant): reado
 /**
  * Describes an endpoint as the caller sees it: with the caller's pins. The SQL names tables and columns, so only
  * operators see it.
- *
  * @param sources all served ones
  */
 export function toEndpointView(endpoint: Endpoint, caller: Grant, sources: readonly Source[]): EndpointView {
@@ -94,7 +95,7 @@ export function toParameterViews(
 }
 
 /** Returns the one value of a parameter that a key may send; null: any. */
-export function pinOf(pins: Caller['pins'], name: string): string | null {
+function pinOf(pins: Caller['pins'], name: string): string | null {
   return (Object.hasOwn(pins, name) ? pins[name] : undefined) ?? null;
 }
 
@@ -165,9 +166,9 @@ export function createProjects(engine: Engine, registry: Registry, now: () => nu
 
 /** Lists the saved searches that the caller may run, by title. */
 export function listSavedSearches(
-  registry: Pick<Registry, 'searches' | 'findSource'>,
+  { registry }: { readonly registry: Pick<Registry, 'searches' | 'findSource'> },
   caller: Grant,
-): SavedSearchView[] {
+): { result: SavedSearchView[] } {
   const mayRun = (saved: SavedSearch) => {
     const { project } = saved.search;
     const pinned = caller.pins['project'];
@@ -178,8 +179,95 @@ export function listSavedSearches(
       (project === undefined || pinned === undefined || project === pinned)
     );
   };
-  return registry.searches
+  const result = registry.searches
     .filter(mayRun)
     .map(({ id, name, title, description, search }) => ({ id, name, title, description, search }))
     .toSorted((a, b) => a.title.localeCompare(b.title));
+  return { result };
+}
+
+export interface DashboardParts {
+  readonly registry: Pick<Registry, 'dashboards' | 'findEndpoint'>;
+}
+
+/** The limits of a caller. */
+type Reach = Pick<Caller, 'endpoints' | 'pins'>;
+
+/** Lists the dashboards of which the caller sees a panel, by title. */
+export function listDashboards(parts: DashboardParts, caller: Reach): { result: DashboardSummary[] } {
+  const shown = parts.registry.dashboards.flatMap((dashboard) => {
+    const { id, name, title, description } = dashboard;
+    const panels = visibleRows(parts, caller, dashboard).flatMap((row) => row.panels);
+    return panels.length === 0 ? [] : [{ id, name, title, description, panels: panels.length }];
+  });
+  return { result: shown.toSorted((a, b) => a.title.localeCompare(b.title)) };
+}
+
+/**
+ * Describes a dashboard as the caller sees it: the panels of endpoints that it may call.
+ * @throws TailraceError `not_found`
+ */
+export function readDashboard(
+  parts: DashboardParts,
+  caller: Reach,
+  { name }: { readonly name: string },
+): DashboardView {
+  const visible = parts.registry.dashboards.filter((one) => visibleRows(parts, caller, one).length > 0);
+  return toDashboardView(parts, caller, getNamed('dashboard', visible, name));
+}
+
+export function toDashboardView(parts: DashboardParts, caller: Reach, dashboard: Dashboard): DashboardView {
+  const { id, name, title, description, rangeSeconds, parameters } = dashboard;
+  return {
+    ...{ id, name, title, description, range_seconds: rangeSeconds },
+    parameters: Object.entries(parameters).map(([parameter, value]) => ({
+      name: parameter,
+      default: value,
+      pinned: pinOf(caller.pins, parameter),
+    })),
+    rows: visibleRows(parts, caller, dashboard),
+  };
+}
+
+/** Rows with the panels that the caller sees. Texts are about the others: without any, there are none. */
+function visibleRows(
+  parts: DashboardParts,
+  caller: Reach,
+  { rows, parameters }: Dashboard,
+): DashboardView['rows'] {
+  const shown = rows.flatMap(({ heightPx, panels }) => {
+    const visible = panels.filter((panel) => isVisible(parts, caller, { panel, shared: parameters }));
+    const views = visible.map((panel) => toPanelView(parts, panel));
+    return views.length === 0 ? [] : [{ height_px: heightPx, panels: views }];
+  });
+  return shown.some(({ panels }) => panels.some(({ endpoint }) => endpoint !== null)) ? shown : [];
+}
+
+/** Whether the caller may call the endpoint of a panel with its parameters. */
+function isVisible(
+  { registry }: DashboardParts,
+  caller: Reach,
+  { panel, shared }: { panel: DashboardPanel; shared: Dashboard['parameters'] },
+): boolean {
+  if (panel.endpoint === undefined) return true;
+  const endpoint = registry.findEndpoint(panel.endpoint);
+  // A limited key learns nothing of an endpoint that it could not call.
+  if (endpoint === undefined) return caller.endpoints === undefined;
+  if (!isListed(caller.endpoints, endpoint)) return false;
+  const filled = Object.entries(shared).filter(([name]) => !Object.hasOwn(caller.pins, name));
+  const values = { ...Object.fromEntries(filled), ...panel.parameters };
+  // Parameters of the page need not be those of the endpoint.
+  return keepsPins({ ...endpoint, strict: false }, caller.pins, values);
+}
+
+function toPanelView({ registry }: DashboardParts, panel: DashboardPanel): PanelView {
+  const { parameters, show, title, columns, unit, text } = panel;
+  const endpoint = panel.endpoint === undefined ? undefined : registry.findEndpoint(panel.endpoint);
+  return {
+    endpoint: endpoint?.name ?? panel.endpoint ?? null,
+    missing: panel.endpoint !== undefined && endpoint === undefined,
+    parameters,
+    ...{ show: show ?? null, title: title ?? null, columns: [...columns] },
+    ...{ unit: unit ?? null, text: text ?? null },
+  };
 }

@@ -29,7 +29,6 @@ const WAIT_MS = 10_000;
 
 /**
  * Deletes the events of a project for good, and waits at most 10 s for it; a dry run only counts them.
- *
  * @throws TailraceError `invalid_request` with every fault, as `Deletions.start`
  */
 export async function startDeletion(
@@ -49,11 +48,8 @@ export async function startDeletion(
 export function readDeletion({ deletions }: DeletionParts, id: string): DeletionView {
   const job = deletions.find(id);
   if (job !== undefined) return toDeletionView(job);
-  const shown = JSON.stringify(id.slice(0, 100));
-  throw new TailraceError(
-    'not_found',
-    `this process has started no deletion of the id ${shown}; the audit trail lists all of them`,
-  );
+  const fault = `this process has started no deletion of the id ${JSON.stringify(id.slice(0, 100))}`;
+  throw new TailraceError('not_found', `${fault}; the audit trail lists all of them`);
 }
 
 function toDeletionView({ id, state, deletion, acceptedMs, counted, ...job }: DeletionJob): DeletionView {

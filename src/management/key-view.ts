@@ -55,11 +55,8 @@ export const FIELDS = {
 };
 
 export const NEW_KEY = closed(FIELDS);
-
 export type NewKeyBody = Static<typeof NEW_KEY>;
-
 export const KEY_CHANGE = closed(optional(FIELDS));
-
 export type KeyChangeBody = Static<typeof KEY_CHANGE>;
 
 export const ROTATION = closed({

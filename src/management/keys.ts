@@ -1,3 +1,4 @@
+import type { Static } from 'typebox';
 import type { Registry } from '../definitions/registry.ts';
 import { InputError, invalidRequest, type ParameterFault, TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/audit.ts';
@@ -13,7 +14,7 @@ import {
   type KeyRecord,
 } from '../keys/grant.ts';
 import type { Caller, Keyring } from '../keys/keyring.ts';
-import { type KeyChangeBody, type NewKeyBody, toChange, toKeyView } from './key-view.ts';
+import { type KeyChangeBody, type NewKeyBody, type ROTATION, toChange, toKeyView } from './key-view.ts';
 import type { CreatedKeyView, KeyView } from './view.ts';
 
 // Management of keys by callers with the scope `manage`. A caller sees only keys without rights beyond its own, and
@@ -28,6 +29,10 @@ export interface KeyParts {
 
 /** The states by which keys are listed: neither revoked nor expired, the others, all. */
 export const KEY_STATES = ['active', 'ended', 'all'] as const;
+
+interface Id {
+  readonly id: string;
+}
 
 const OVERLAP_SECONDS = 7 * 86_400;
 
@@ -45,18 +50,18 @@ export async function listKeys(
   { keyring, now }: KeyParts,
   caller: Caller,
   { state, ...page }: KeyPage & { readonly state: (typeof KEY_STATES)[number] },
-): Promise<KeyView[]> {
+): Promise<{ result: KeyView[] }> {
   const nowMs = now();
   const hasState = ({ revokedMs, expiresMs }: KeyRecord) => {
     const hasEnded = revokedMs !== undefined || (expiresMs !== undefined && expiresMs <= nowMs);
     return state === 'all' || hasEnded === (state === 'ended');
   };
   const isShown = (key: KeyRecord) => hasState(key) && isWithinReach(key, caller) === undefined;
-  return (await readPage(keyring, isShown, page)).map(toKeyView);
+  return { result: (await readPage(keyring, isShown, page)).map(toKeyView) };
 }
 
 /** @throws TailraceError `not_found`, even if the key exists but the caller may not know of it */
-export async function readKey({ keyring }: KeyParts, caller: Caller, id: string): Promise<KeyView> {
+export async function readKey({ keyring }: KeyParts, caller: Caller, { id }: Id): Promise<KeyView> {
   const record = await keyring.find(id);
   if (record === undefined) throw notFound(id);
   requireReach(record, caller);
@@ -67,7 +72,7 @@ export async function readKey({ keyring }: KeyParts, caller: Caller, id: string)
 export async function changeKey(
   parts: KeyParts,
   caller: Caller,
-  { id, body }: { readonly id: string; readonly body: KeyChangeBody },
+  { id, ...body }: Id & KeyChangeBody,
 ): Promise<KeyView> {
   const change = toChange(body, parts.now());
   const actor = checkedActor(caller, (key) => requireNarrower(parts, caller, { ...key, ...change }));
@@ -77,9 +82,9 @@ export async function changeKey(
 }
 
 /** @throws TailraceError `not_found` */
-export async function revokeKey(parts: KeyParts, caller: Caller, id: string): Promise<KeyView> {
-  await parts.keyring.revoke(id, checkedActor(caller));
-  return await readKey(parts, caller, id);
+export async function revokeKey(parts: KeyParts, caller: Caller, key: Id): Promise<KeyView> {
+  await parts.keyring.revoke(key.id, checkedActor(caller));
+  return await readKey(parts, caller, key);
 }
 
 /**
@@ -89,10 +94,7 @@ export async function revokeKey(parts: KeyParts, caller: Caller, id: string): Pr
 export async function rotateKey(
   { keyring }: KeyParts,
   caller: Caller,
-  {
-    id,
-    overlapSeconds = OVERLAP_SECONDS,
-  }: { readonly id: string; readonly overlapSeconds: number | undefined },
+  { id, overlap_seconds: overlapSeconds = OVERLAP_SECONDS }: Id & Static<typeof ROTATION>,
 ): Promise<CreatedKeyView> {
   const actor = checkedActor(caller, (key) => rejectWider(isNarrower(key, caller)));
   const successor = await reportInput(() => keyring.rotate(id, overlapSeconds * 1000, actor));
@@ -102,7 +104,6 @@ export async function rotateKey(
 
 /**
  * Checks a caller for actions on all keys or all events.
- *
  * @param action what the key cannot do, such as `read the trail of all keys`
  * @throws TailraceError `forbidden`
  */
@@ -146,11 +147,8 @@ function requireNarrower({ registry }: KeyParts, caller: Caller, grant: Grant): 
 export function findGrantFaults(registry: Registry, caller: Caller, grant: Grant): ParameterFault[] {
   const own = checkGrant(grant);
   const { endpoints, sources } = caller;
-  const isWithin = isWithinReach(
-    { ...grant, scopes: [], pins: {} },
-    { scopes: [], pins: {}, endpoints, sources },
-  );
-  if (isWithin !== undefined) return own;
+  const lists = { scopes: [], pins: {}, endpoints, sources };
+  if (isWithinReach({ ...grant, scopes: [], pins: {} }, lists) !== undefined) return own;
   const known = {
     endpoints: registry.endpoints.filter((one) => isListed(endpoints, one)),
     sources: registry.sources.filter((one) => isListed(sources, one)),
@@ -160,9 +158,8 @@ export function findGrantFaults(registry: Registry, caller: Caller, grant: Grant
 
 function rejectWider(reason: string | undefined): void {
   if (reason === undefined) return;
-  throw new TailraceError('forbidden', `a key cannot give more than it has: ${reason}`, {
-    rejectReason: 'wider',
-  });
+  const message = `a key cannot give more than it has: ${reason}`;
+  throw new TailraceError('forbidden', message, { rejectReason: 'wider' });
 }
 
 // Keys that are read at once.

@@ -32,28 +32,29 @@ export function describeMe(caller: Caller, version: string): Me {
 }
 
 /**
- * Lists sessions, newest first.
- *
- * @param ofAll those of everyone, for callers that manage without limits
+ * Lists sessions, newest first; those of everyone only for callers that manage without limits.
  * @throws TailraceError `forbidden`
  */
 export async function listSessions(
   { sessions }: SessionParts,
   caller: Caller,
-  ofAll: boolean,
-): Promise<Session[]> {
+  { of }: { readonly of: 'me' | 'all' },
+) {
   rejectToken(caller);
-  if (ofAll) requireManager(caller);
-  const found = await sessions.list(ofAll ? undefined : caller.keyId);
-  return found.map((record) => toSessionView(record, caller.session));
+  if (of === 'all') requireManager(caller);
+  const found = await sessions.list(of === 'all' ? undefined : caller.keyId);
+  return { result: found.map((record) => toSessionView(record, caller.session)) };
 }
 
 /**
  * Ends a session of the caller, or of anyone if the caller manages without limits.
- *
  * @throws TailraceError `not_found`, even if it exists
  */
-export async function endSession(parts: SessionParts, caller: Caller, id: string): Promise<void> {
+export async function endSession(
+  parts: SessionParts,
+  caller: Caller,
+  { id }: { readonly id: string },
+): Promise<void> {
   rejectToken(caller);
   const found = await parts.sessions.find(id);
   if (found === undefined || (found.owner !== caller.keyId && !isManager(caller)))
@@ -80,19 +81,17 @@ export async function endRecorded(
 }
 
 function requireManager(caller: Caller): void {
+  const message = 'the sessions of all need the scope "manage"';
   if (!caller.scopes.includes('manage'))
-    throw new TailraceError('forbidden', 'the sessions of all need the scope "manage"', {
-      rejectReason: 'scope',
-    });
+    throw new TailraceError('forbidden', message, { rejectReason: 'scope' });
   requireUnrestricted(caller, 'see or end the sessions of others');
 }
 
 /** A signed token has the id of its key, and is for front ends. */
 function rejectToken({ token }: Caller): void {
   if (token === undefined) return;
-  throw new TailraceError('forbidden', 'a signed token has no sessions; send the key itself', {
-    rejectReason: 'wider',
-  });
+  const message = 'a signed token has no sessions; send the key itself';
+  throw new TailraceError('forbidden', message, { rejectReason: 'wider' });
 }
 
 /** @param current id of the session of the request */

@@ -32,7 +32,6 @@ type NewToken = Static<typeof NEW_TOKEN>;
 /**
  * Creates a signed token for a front end: valid for minutes to hours, no wider than the key of the request, and
  * invalid as soon as that key is revoked.
- *
  * @throws TailraceError `invalid_request` with every fault of the grant; `forbidden` if it is wider than the key's
  */
 export async function mintToken({ keyring, registry, now }: KeyParts, caller: Caller, body: NewToken) {

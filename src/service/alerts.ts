@@ -28,7 +28,6 @@ export type ServedAlerts = Awaited<ReturnType<typeof openAlerts>>;
 
 /**
  * Evaluates the alerts and sends their messages until the service closes.
- *
  * @returns what tests of alerts need, and why alerts are not evaluated or sent
  */
 export async function openAlerts(context: Context) {
@@ -92,14 +91,10 @@ export async function openAlerts(context: Context) {
       if (registry.alerts.length > 0) states.failed(error);
     }
   }
+  const send = () => (evaluator.isLeader() ? sender.tick() : sender.stop()); // two senders would send messages twice
   startTask({ name: 'alert-lease', everyMs: TICK_MS, run: renew });
   startTask({ name: 'alerts', everyMs: TICK_MS, run: evaluator.tick });
-  startTask({
-    name: 'alert-messages',
-    everyMs: TICK_MS,
-    // Two senders would send messages twice.
-    run: () => (evaluator.isLeader() ? sender.tick() : sender.stop()),
-  });
+  startTask({ name: 'alert-messages', everyMs: TICK_MS, run: send });
   startTask({
     name: 'alert-history',
     everyMs: HOUR_MS,
@@ -118,12 +113,9 @@ export async function openAlerts(context: Context) {
   return {
     ...{ evaluate, receivers: receivers.names, findLink },
     findProblem(): string | undefined {
-      const failing = measured.failingSince(now() - FAILING_MS);
-      if (failing.length === 0) return states.findProblem();
-      return (
-        states.findProblem() ??
-        `messages of alerts have failed for ten minutes, to ${failing.join(', ')}; see the log`
-      );
+      const failing = measured.failingSince(now() - FAILING_MS).join(', ');
+      const unsent = `messages of alerts have failed for ten minutes, to ${failing}; see the log`;
+      return states.findProblem() ?? (failing === '' ? undefined : unsent);
     },
   };
 }

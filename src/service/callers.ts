@@ -18,7 +18,6 @@ const IDLE_MS_MAX = 8 * 3_600_000;
 
 /**
  * Opens the keys, their audit trail, and the secret that signs tokens.
- *
  * @param localKey the key of the commands on this machine
  */
 export async function openKeys(
@@ -57,11 +56,7 @@ export function openPeople(context: Context) {
   const provider = openProvider(context);
   const throttle = createThrottle(now, LOG_AGAIN_MS); // anyone can fail to sign in
   const signIn = createSignIn({
-    provider,
-    sessions,
-    keyring,
-    control,
-    now,
+    ...{ provider, sessions, keyring, control, now },
     seal: createLoginSeal(secret, now),
     onFailure: (error) => throttle(() => logger.warn({ reason: explain(error) }, 'a sign-in has failed')),
   });
@@ -84,17 +79,12 @@ export function openPeople(context: Context) {
   };
 }
 
+const NO_PROVIDER = 'TAILRACE_OIDC_ISSUER does not respond as a provider; sign-ins ask it again';
+
 function openProvider({ config, logger, now }: Context) {
   if (config.oidcIssuer === '') return undefined;
   const provider = createProvider(config, `${config.publicUrl}/auth/callback`, now);
   // The service starts without it, and the next sign-in asks again.
-  provider
-    .check()
-    .catch((error: unknown) =>
-      logger.warn(
-        { reason: explain(error) },
-        'TAILRACE_OIDC_ISSUER does not respond as a provider; sign-ins ask it again',
-      ),
-    );
+  provider.check().catch((error: unknown) => logger.warn({ reason: explain(error) }, NO_PROVIDER));
   return provider;
 }

@@ -39,7 +39,6 @@ export interface Core {
   readonly writes: WriteMarks;
   /**
    * Reads the definitions again and swaps them all, or none: on a fault the old ones are still served.
-   *
    * @throws InputError with a line for each fault
    */
   reload(): Promise<void>;
@@ -47,7 +46,6 @@ export interface Core {
   edit<T>(work: (reload: () => Promise<void>) => Promise<T>): Promise<T>;
   /**
    * Finds out whether events have been deleted, by any process: then no earlier answer is served again.
-   *
    * @returns whether deletions have begun or ended since the last call
    */
   followDeletions(): Promise<boolean>;
@@ -56,7 +54,6 @@ export interface Core {
 
 /**
  * Reads a file that is reloaded with the definitions, such as that of the receivers.
- *
  * @returns a line for each fault; `take` is called if neither it nor the definitions have one
  */
 export type Companion = (
@@ -64,7 +61,7 @@ export type Companion = (
 ) => Promise<{ readonly faults: readonly string[]; readonly take: () => void }>;
 
 export interface CoreOptions {
-  /** See `prepare`. */
+  /** Whether the engine has the existing tables that sources may point at; without them they are treated as empty. */
   readonly hasExternal?: boolean;
   readonly companion?: Companion;
   readonly watch?: EngineWatch;
@@ -74,7 +71,6 @@ const NO_COMPANION: Companion = async () => ({ faults: [], take() {} });
 
 /**
  * Opens engine and definitions, without HTTP: the common part of the service and the commands on a store.
- *
  * @param owner named to other processes that find the store locked, such as `tailrace serve (pid 4711)`
  * @throws InputError with every fault of definitions, schema or data directory
  */
@@ -169,23 +165,15 @@ function withDeletions(definitions: Definitions, deletions: string): Definitions
   return { ...definitions, endpoints };
 }
 
-interface PrepareOptions {
-  /** Whether the engine has the existing tables that sources may point at; without them they are treated as empty. */
-  readonly hasExternal: boolean;
-  /** Lines of faults that are not in definitions. */
-  readonly others?: readonly string[];
-}
-
 /**
- * Creates the tables of the sources and has the engine check the queries, which needs the tables.
- * A set that is then rejected leaves the tables as they were.
- *
+ * Creates the tables of the sources and has the engine check the queries, which needs the tables. A set that is then
+ * rejected leaves the tables as they were.
  * @throws InputError with a line for each fault, those of the files and those that the engine finds
  */
 export async function prepare(
   engine: Engine,
   reading: LoadResult,
-  { hasExternal, others = [] }: PrepareOptions,
+  { hasExternal, others = [] }: { readonly hasExternal: boolean; readonly others?: readonly string[] },
 ): Promise<Definitions> {
   const { definitions, faults, sourcesAreWhole, drafts } = reading;
   const reject = (found: readonly Fault[]) => rejectFaults([...faults, ...found], others);
@@ -198,17 +186,15 @@ export async function prepare(
   ];
   if (sourceFaults.length > 0) reject(sourceFaults);
   const sources = hasExternal ? definitions.sources : definitions.sources.map(withoutTable);
+  const { endpoints } = definitions;
   let narrowed = definitions;
   await applySchema(engine, sources, async () => {
     reject([
-      ...(await verifyQueries(engine, definitions.endpoints)),
-      ...verifySearches(definitions.endpoints),
+      ...(await verifyQueries(engine, endpoints)),
+      ...verifySearches(endpoints),
       ...verifySavedSearches(definitions.searches ?? [], definitions.sources),
-      ...verifyAlerts(definitions.alerts ?? [], {
-        endpoints: definitions.endpoints,
-        areAll: faults.length === 0,
-      }),
-      ...verifyDashboards(definitions.dashboards ?? [], definitions.endpoints),
+      ...verifyAlerts(definitions.alerts ?? [], { endpoints, areAll: faults.length === 0 }),
+      ...verifyDashboards(definitions.dashboards ?? [], endpoints),
       ...draftFaults,
     ]);
     narrowed = await scopeHashes(engine, definitions);
@@ -232,23 +218,17 @@ const QUERY_MEMORY_SHARE = 1 / 4;
 
 /** Opens the engine of the settings: that of a ClickHouse server, or the embedded one on their data directory. */
 export async function openEngine(config: Config, watch: EngineWatch = {}): Promise<Engine> {
-  const options = {
-    readers: config.readers,
-    ...QUEUE,
-    queueTimeoutMs: config.queueTimeoutMs ?? QUEUE_TIMEOUT_MS,
-    limits: {
-      timeoutMs: config.queryTimeoutMs,
-      memoryBytesMax:
-        config.queryMemoryBytesMax ?? Math.floor(config.engineMemoryBytesMax * QUERY_MEMORY_SHARE),
-      resultBytesMax: config.resultBytesMax ?? RESULT_BYTES_MAX,
-    },
-  };
+  const { readers, queueTimeoutMs = QUEUE_TIMEOUT_MS, queryTimeoutMs: timeoutMs } = config;
+  const { dataDir, engineMemoryBytesMax: memoryBytesMax, engineEnv: env } = config;
+  const queryBytesMax = config.queryMemoryBytesMax ?? Math.floor(memoryBytesMax * QUERY_MEMORY_SHARE);
+  const { resultBytesMax = RESULT_BYTES_MAX } = config;
+  const limits = { timeoutMs, memoryBytesMax: queryBytesMax, resultBytesMax };
+  const options = { readers, ...QUEUE, queueTimeoutMs, limits };
   const address = findServerAddress(config);
   if (address !== undefined) {
     const { openServerEngine } = await import('../engine/server/server.ts'); // its client is loaded only if it is used
     return await openServerEngine({ ...options, address, cluster: address.cluster, ...watch });
   }
-  const { dataDir, engineMemoryBytesMax: memoryBytesMax, engineEnv: env } = config;
   const backupDir = findBackupDir(config);
   return await openEmbeddedEngine({ ...options, dataDir, backupDir, memoryBytesMax, env, ...watch });
 }

@@ -29,13 +29,7 @@ export function createOperatorFiles(
       },
     };
   };
-  return {
-    receivers,
-    quotas,
-    roles,
-    /** Reads all of them. */
-    read,
-  };
+  return { receivers, quotas, roles, read };
 }
 
 /** A file of the operator, as of the last reload in which neither it nor a definition had a fault. */
@@ -113,9 +107,8 @@ function createRoles({ rolesFile }: Pick<Config, 'rolesFile'>) {
   return {
     ...file,
     /**
-     * Reads the file if it has changed since: a right that is taken away must not wait for a reload. A fault then takes
-     * away all of them.
-     *
+     * Reads the file if it has changed since: a right that is taken away must not wait for a reload. A fault then
+     * takes away all of them.
      * @returns lines of faults, once; `undefined` if nothing has changed
      */
     async follow(definitions: Definitions): Promise<readonly string[] | undefined> {

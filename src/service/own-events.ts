@@ -63,15 +63,14 @@ export function keepAudit(context: Context, committer: Pick<Committer, 'commit'>
   void startTask({ name: 'audit', everyMs: COPY_EVERY_MS, run, runsAtEnd: true }).trigger();
 }
 
-interface EventContext {
-  readonly source: Source;
-  /** Names of keys by their ids. */
-  readonly names: ReadonlyMap<string, string>;
-  readonly nowMs: number;
-}
-
-/** Returns the entry as an event; `undefined` if the source no longer keeps one of its age. */
-function toAuditEvent(entry: AuditEntry, { source, names, nowMs }: EventContext): Event | undefined {
+/**
+ * Returns the entry as an event; `undefined` if the source no longer keeps one of its age.
+ * @param names of keys, by their ids
+ */
+function toAuditEvent(
+  entry: AuditEntry,
+  { source, names, nowMs }: { source: Source; names: ReadonlyMap<string, string>; nowMs: number },
+): Event | undefined {
   const { atMs, action, actor, address = '', keyId, detail, count } = entry;
   const metadata = {
     ...{ action, actor, actor_name: names.get(actor), address, key: keyId, key_name: names.get(keyId) },
@@ -79,11 +78,7 @@ function toAuditEvent(entry: AuditEntry, { source, names, nowMs }: EventContext)
   };
   const message = [action, keyId, actor && `by ${actor}`, detail && `(${detail})`].filter(Boolean).join(' ');
   const text = JSON.stringify({ id: toId(entry), timestamp: atMs, project: '', message, metadata });
-  const rules = {
-    now: Math.max(atMs, nowMs) * MICROS_PER_MS,
-    ageAt: nowMs * MICROS_PER_MS,
-    project: '',
-  };
+  const rules = { now: Math.max(atMs, nowMs) * MICROS_PER_MS, ageAt: nowMs * MICROS_PER_MS, project: '' };
   try {
     return parseEvent({ text }, source, rules);
   } catch (error) {
@@ -108,10 +103,7 @@ function hashOf(values: readonly unknown[]): string {
 }
 
 /** Returns the names of the keys that entries are about, or that acted. */
-async function readNames(
-  control: ControlStore,
-  entries: readonly AuditEntry[],
-): Promise<Map<string, string>> {
+async function readNames(control: ControlStore, entries: readonly AuditEntry[]) {
   const names = new Map<string, string>();
   for (const id of new Set(entries.flatMap(({ keyId, actor }) => [keyId, actor]))) {
     const key = await control.readKey(id);

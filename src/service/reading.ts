@@ -20,15 +20,11 @@ import type { Context } from './context.ts';
 
 export type Reading = ReturnType<typeof openReading>;
 
-interface ReadingOptions {
-  readonly cursors: Cursors;
-  readonly usage: Usage;
-  /** `undefined`: answers are not shared with other replicas. */
-  readonly shared: SharedAnswers | undefined;
-}
-
 /** Opens the parts from questions to answers: runner, cache, warmer, live tails. */
-export function openReading(context: Context, { cursors, usage, shared }: ReadingOptions) {
+export function openReading(
+  context: Context,
+  { cursors, usage, shared }: { cursors: Cursors; usage: Usage; shared: SharedAnswers | undefined },
+) {
   const { config, core, metrics, logger, now, random, opened } = context;
   const { engine, writes, registry } = core;
   const onRefresh = (endpoint: Endpoint, error?: unknown) => {
@@ -49,13 +45,8 @@ export function openReading(context: Context, { cursors, usage, shared }: Readin
     await warmer.idle();
   });
   const tails = createTails({
-    run,
-    writes,
+    ...{ run, writes, cursors, registry, now, limits: config },
     seesEveryWrite: engine.seesEveryWrite,
-    cursors,
-    registry,
-    now,
-    limits: config,
     onEnded: metrics.tailsEnded.inc,
     onFailure: (error, endpoint) => logger.warn({ err: error, endpoint }, 'a live tail could not be read'),
   });
@@ -116,6 +107,8 @@ function createPagedRun(run: Run, { config: { queryTimeoutMs: timeoutMs }, now }
   };
 }
 
+const DOWN = 'Redis is unavailable: this replica continues with its own answers and rates';
+
 /** Opens the answers and rates of all replicas, on the Redis of the settings; `undefined` without it. */
 export async function openReplicas({ config, metrics, logger, now, secret, opened }: Context) {
   if (config.redisUrl === '') return undefined;
@@ -123,15 +116,8 @@ export async function openReplicas({ config, metrics, logger, now, secret, opene
   const throttleFailure = createThrottle(now);
   const throttleRejected = createThrottle(now);
   const redis = openRedis(config.redisUrl, {
-    onUp() {
-      logger.info('Redis is available: answers and rates are shared with the other replicas');
-    },
-    onDown(error) {
-      logger.warn(
-        { err: error },
-        'Redis is unavailable: this replica continues with its own answers and rates',
-      );
-    },
+    onUp: () => logger.info('Redis is available: answers and rates are shared with the other replicas'),
+    onDown: (error) => logger.warn({ err: error }, DOWN),
     onFailure(error, isRejected) {
       metrics.redisFailures.inc();
       if (isRejected) throttleFailure(() => logger.warn({ err: error }, 'Redis rejected a command'));
@@ -139,10 +125,7 @@ export async function openReplicas({ config, metrics, logger, now, secret, opene
   });
   const { database = '', cluster = '' } = findServerAddress(config) ?? {};
   const answers = createSharedAnswers({
-    redis,
-    secret,
-    now,
-    queryTimeoutMs: config.queryTimeoutMs,
+    ...{ redis, secret, now, queryTimeoutMs: config.queryTimeoutMs },
     onLookup: metrics.lookups.inc,
     store: JSON.stringify([database, cluster]),
     onRejected() {

@@ -22,35 +22,29 @@ import type { People } from './callers.ts';
 import type { Context } from './context.ts';
 import type { Reading } from './reading.ts';
 
-/** The parts of the service that callers reach. */
-interface Served extends Pick<AppParts, 'deletions' | 'notReady' | 'readNotices' | 'sharedRates'> {
-  readonly people: People;
-  readonly alerts: ServedAlerts;
-  readonly cursors: Cursors;
-  readonly reading: Reading;
-  readonly ingest: Ingest;
-  /** What an operator reads about callers and senders. */
-  readonly observed: Pick<AppParts, 'startedMs' | 'traffic' | 'rejectedRequests' | 'rejectedEvents'>;
-}
+/** The parts of the service that callers reach: as they are, or to create steps of a request from. */
+type Served = People &
+  Reading &
+  Ingest &
+  Pick<AppParts, 'deletions' | 'notReady' | 'readNotices' | 'sharedRates'> &
+  Pick<AppParts, 'startedMs' | 'traffic' | 'rejectedRequests' | 'rejectedEvents'> & {
+    readonly alerts: ServedAlerts;
+    readonly cursors: Cursors;
+  };
 
 /** Creates the parts of the app: what it takes from the service, the steps of a request, and the workbench. */
-export function createAppParts(
-  context: Context,
-  { people, alerts, cursors, reading, ingest, observed, ...served }: Served,
-): AppParts {
-  const { config, control, keyring, metrics, logger, tls, now, readSizes, build } = context;
-  const { engine, registry } = context.core;
+export function createAppParts(context: Context, { alerts, cursors, ...served }: Served): AppParts {
+  const { config, control, core, now, options, build } = context;
+  const { engine, registry } = core;
   const { version } = build;
   return {
-    ...{ control, keyring, metrics, logger, tls, now, readSizes, version },
-    ...{ ...reading, ...ingest, ...served, ...people, ...observed },
+    ...context,
+    ...served,
+    ...{ version, describeTool, actions: options.actions, studio: config.studio === '1' },
     ...createSteps(context, cursors),
-    ...createWorkbench(context, { alerts, run: reading.runDraft }),
+    ...createWorkbench(context, alerts, served.runDraft),
     alertTests: createAlertTests({ control, registry, now, newId: randomUUID, ...alerts }),
     listProjects: createProjects(engine, registry, now),
-    actions: context.options.actions,
-    studio: config.studio === '1',
-    describeTool,
     describeApi: (endpoints) =>
       createOpenApi({ version, endpoints: endpoints ?? [], hasKey: endpoints !== undefined }),
     pages: findConsole(),
@@ -82,32 +76,22 @@ function createIgnoredSqlWarning(logger: FastifyBaseLogger): (endpoint: Endpoint
   };
 }
 
-function createWorkbench(
-  { config, options, core, control, logger, now }: Context,
-  { alerts, run }: { readonly alerts: ServedAlerts; readonly run: Run },
-) {
+function createWorkbench(context: Context, { receivers }: ServedAlerts, run: Run) {
+  const { config, options, core, control, logger, now } = context;
   const { engine, registry } = core;
   const { runTests = async () => [] } = options;
   const folders = () => core.folders;
   const onCopied = (folder: string) =>
     logger.warn({ folder }, 'the shipped endpoints and dashboards are copied; they are served from there');
   const parts = {
-    config,
-    engine,
-    registry,
-    folders,
+    ...{ config, engine, registry, folders, receivers, run, newId: randomUUID },
     edit: editCopies({ edit: core.edit, folders, onCopied }),
     runTests: createTestRun(runTests, { folders }),
-    receivers: alerts.receivers,
-    newId: randomUUID,
-    run,
     readCatalogue: createCatalogue(engine, registry),
     audit: (entry: SavedEntry) =>
-      control
-        .record([{ ...entry, atMs: now(), count: 1 }])
-        .catch((error) =>
-          logger.error({ err: error, ...entry }, 'a saved endpoint is not in the audit trail'),
-        ),
+      control.record([{ ...entry, atMs: now(), count: 1 }]).catch((error) => {
+        logger.error({ err: error, ...entry }, 'a saved endpoint is not in the audit trail');
+      }),
   };
   return { ...parts, save: createSave(parts) };
 }

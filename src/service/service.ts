@@ -53,9 +53,8 @@ const SHUTDOWN_MS_MAX = 10_000;
 const LAST_ANSWERS_MS = 500;
 
 /**
- * Creates a service that is ready to listen, on the data directory of its settings. The only place that knows every part:
- * read it top to bottom to see what a service consists of. It closes what it opened, in reverse order.
- *
+ * Creates a service that is ready to listen, on the data directory of its settings. The only place that knows every
+ * part: read it top to bottom to see what a service consists of. It closes what it opened, in reverse order.
  * @throws InputError with every fault of definitions, schema or data directory; nothing is then left open
  */
 export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
@@ -63,14 +62,9 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const context = await openContext(config, options, opened);
   const { core, keyring, metrics, now, startTask } = context;
   await options.prepare?.(core);
-  const observed = {
-    startedMs: now(),
-    traffic: createTraffic(metrics, now),
-    rejectedRequests: createRejectedRequestLog(now),
-    rejectedEvents: createRejectedLog(now),
-  };
-  const { rejectedEvents } = observed;
-
+  const startedMs = now();
+  const traffic = createTraffic(metrics, now);
+  const rejectedEvents = createRejectedLog(now);
   const people = openPeople(context);
   const replicas = await openReplicas(context);
   const alerts = await openAlerts(context);
@@ -88,30 +82,20 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     ...context,
     engine: core.engine,
     sources: () => core.registry.sources.filter(isManaged),
-    cache: reading.cache,
-    tails: reading.tails,
-    committer: ingest.committer,
-    backpressure: ingest.backpressure,
-    retention,
+    ...{ ...reading, ...ingest, retention, rollupRowsLeft },
     isRedisUp: replicas?.isUp,
-    rollupRowsLeft,
   });
   const parts = createAppParts(context, {
-    people,
-    alerts,
-    cursors,
-    reading,
-    ingest,
-    deletions,
-    observed,
+    ...{ ...people, ...reading, ...ingest, alerts, cursors, deletions },
+    ...{ startedMs, traffic, rejectedEvents, rejectedRequests: createRejectedRequestLog(now) },
     notReady,
-    readNotices: createNotices(context, { alerts, retention }),
+    readNotices: createNotices(context, alerts, retention),
     sharedRates: replicas?.rates,
   });
   const app = await buildApp(parts);
   opened.defer(() => closeApp(app, core.engine, config.shutdownTimeoutMs ?? SHUTDOWN_MS_MAX));
   startReading(startTask, reading);
-  startTask({ name: 'traffic', everyMs: SAMPLE_MS, run: observed.traffic.sample });
+  startTask({ name: 'traffic', everyMs: SAMPLE_MS, run: traffic.sample });
 
   const running = opened.move();
   let closing: Promise<void> | undefined;
@@ -192,20 +176,15 @@ function logEngine(logger: FastifyBaseLogger): EngineWatch {
 const BROKEN_ROLES = 'the roles file is not valid, so people who sign in have no access; see the log';
 
 /** Returns the problems that an operator has to solve, for `/ready` and the overview. */
-function createNotices(
-  { storing, files }: Context,
-  { alerts, retention }: { readonly alerts: ServedAlerts; readonly retention: Retention },
-): () => Promise<readonly Notice[]> {
-  return async () => {
-    const notices: Notice[] = [];
-    const problem = await storing.findProblem();
-    if (problem !== undefined) notices.push({ topic: 'storing', message: problem });
-    const stopped = alerts.findProblem();
-    if (stopped !== undefined) notices.push({ topic: 'alerts', message: stopped });
-    if (files.roles.current().isBroken) notices.push({ topic: 'roles', message: BROKEN_ROLES });
-    const doubt = retention.stopped();
-    if (doubt !== undefined) notices.push({ topic: 'retention', message: doubt });
-    return notices;
+function createNotices({ storing, files }: Context, alerts: ServedAlerts, retention: Retention) {
+  return async (): Promise<readonly Notice[]> => {
+    const problems = [
+      ['storing', await storing.findProblem()],
+      ['alerts', alerts.findProblem()],
+      ['roles', files.roles.current().isBroken ? BROKEN_ROLES : undefined],
+      ['retention', retention.stopped()],
+    ] as const;
+    return problems.flatMap(([topic, message]) => (message === undefined ? [] : [{ topic, message }]));
   };
 }
 

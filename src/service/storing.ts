@@ -21,13 +21,6 @@ const WITHOUT_PROJECT =
   'events without a project were stored, which no key that pins a project can read; ' +
   'name it in the event, in X-Project or in TAILRACE_DEFAULT_PROJECT';
 
-/** What is stored, and what goes again. */
-interface Stored {
-  readonly ingest: Ingest;
-  readonly retention: Retention;
-  readonly rejectedEvents: RejectedLog;
-}
-
 /** Opens the parts that store events, and delete old ones. */
 export async function openStoring(
   context: Context,
@@ -38,10 +31,7 @@ export async function openStoring(
   const throttle = createThrottle(now);
   const retention = await startRetention(context); // first: it knows which time is certain
   const ingest = createIngest({
-    engine: core.engine,
-    now,
-    config,
-    usage,
+    ...{ engine: core.engine, now, config, usage },
     ageAt: retention.certainMs,
     requireRoom: storing.requireRoom,
     onCommit(source, rows, error) {
@@ -91,7 +81,6 @@ async function startRetention(context: Context): Promise<Retention> {
 
 /**
  * Adds rollups to stored events in the background, and logs progress.
- *
  * @returns a function that returns the rows without a rollup, by source
  */
 function startRollups({ core: { engine, registry }, logger, startTask }: Context) {
@@ -116,19 +105,19 @@ function startRollups({ core: { engine, registry }, logger, startTask }: Context
 }
 
 /** Deletions of events, for the management API and the commands of the shell. */
-export function openDeletions(context: Context, { ingest, retention, rejectedEvents }: Stored): Deletions {
+export function openDeletions(
+  context: Context,
+  stored: { readonly ingest: Ingest; readonly retention: Retention; readonly rejectedEvents: RejectedLog },
+): Deletions {
   const { control, core, reserve, now, startTask } = context;
   const { engine } = core;
   const followDeletions = async () => {
-    if (!(await core.followDeletions())) return;
-    rejectedEvents.forget(); // it keeps events in memory
+    if (await core.followDeletions()) stored.rejectedEvents.forget(); // it keeps events in memory
   };
   const deletions = createDeletions({
     core: { engine, followDeletions },
-    control,
-    holdInserts: ingest.committer.hold,
-    now,
-    newId: randomUUID,
+    ...{ control, now, newId: randomUUID },
+    holdInserts: stored.ingest.committer.hold,
     wait: (ms) => delay(ms, undefined, { ref: false }), // does not keep the process from ending
     makeRoom: reserve.free,
   });
@@ -138,7 +127,7 @@ export function openDeletions(context: Context, { ingest, retention, rejectedEve
   // On a server other processes delete events, too.
   if (!engine.seesEveryWrite)
     startTask({ name: 'deletions', everyMs: FOLLOW_EVERY_MS, run: followDeletions });
-  keepProjects(context, deletions, retention.certainMs);
+  keepProjects(context, deletions, stored.retention.certainMs);
   return deletions;
 }
 

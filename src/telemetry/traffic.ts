@@ -6,9 +6,6 @@ import { addIncreases, type BucketCounts, type Count, type Durations, findQuanti
 /** The requests and events of the last hour: the increases of the counts between samples. */
 export type Traffic = ReturnType<typeof createTraffic>;
 
-/** Returns traffic in the form of the overview's answer. */
-export type TrafficNow = ReturnType<typeof describeTraffic>;
-
 interface Sample {
   readonly atMs: number;
   readonly startsMinute: boolean;

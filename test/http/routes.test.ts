@@ -86,10 +86,10 @@ describe('the router', () => {
 
 test('/openapi.json has every operation of the definitions, and no other', async () => {
   const endpoints = service.core.registry.endpoints.map(({ name }) => name);
-  const expected = described.flatMap(({ path, route: { method, operation } }) => {
+  const expected = described.flatMap(({ path, route: { method, id } }) => {
     if (path.includes(':endpoint') && path.startsWith('/api/'))
       return endpoints.map((name) => `${method} ${path.replace(':endpoint', name)}`);
-    return operation === undefined ? [] : [`${method} ${path}`];
+    return id === undefined ? [] : [`${method} ${path}`];
   });
   const names = (await readDocument()).map(({ name }) => toPath(name));
   expect(names.toSorted()).toEqual(expected.toSorted());

@@ -25,14 +25,20 @@ import type { Answer } from '../../query/run.ts';
 import { describeServed } from '../../serve/describe.ts';
 import type { Inquiry } from '../../serve/resolve.ts';
 import type { AppParts } from '../parts.ts';
-import { countRejection, getCaller } from '../plugins/auth.ts';
+import { countRejection } from '../plugins/auth.ts';
 import { noteFailure } from '../plugins/errors.ts';
-import { describeRun, describeTyped, readValue } from '../routes/query.ts';
+import { describeRun, getCaller } from '../route.ts';
+import { describeTyped, readValue } from '../routes/query.ts';
+
+/** One message of an agent, and its response. */
+export interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
 
 /**
  * Handles one message of an agent. Each message has its own server, which knows the caller: nothing outlives the
  * request, any replica can respond, and the key is checked each time.
- *
  * @throws Error if the SDK fails
  */
 export async function serveMcp(parts: AppParts, exchange: Exchange): Promise<Response> {
@@ -85,12 +91,6 @@ function createServer(parts: AppParts, exchange: Exchange): Server {
 // Rows in an answer, some 13,000 tokens: a part of a model's context, which other answers share. More are left out.
 const ROWS_BYTES_MAX = 51_200;
 
-/** One message of an agent, and its response. */
-export interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
-
 /** Lists the endpoints that a caller may call, without those that cannot apply the pins of its key. */
 function findTools({ registry }: AppParts, caller: Caller): readonly Endpoint[] {
   const { pins } = caller;
@@ -131,14 +131,9 @@ async function findRows(
   const served = cached.find(question, {}) ?? (await cached.compute(question, execution));
   metrics.served(endpoint.name, served.outcome, served.answer.rows);
   request.detail = describeServed(served);
-  const { answer } = served;
-  const { mcpBytesMax: bytesMax = ROWS_BYTES_MAX } = config;
-  const { rows, missing } = takeRows(answer, bytesMax);
-  const truncated =
-    missing === undefined
-      ? ''
-      : `,"truncated":${JSON.stringify(`${missing}; ${describeArguments(endpoint, caller)}`)}`;
-  const text = `{"result":[${rows}]${truncated}}`;
+  const { rows, missing } = takeRows(served.answer, config.mcpBytesMax ?? ROWS_BYTES_MAX);
+  const truncated = missing && JSON.stringify(`${missing}; ${describeArguments(endpoint, caller)}`);
+  const text = `{"result":[${rows}]${truncated === undefined ? '' : `,"truncated":${truncated}`}}`;
   return { content: [{ type: 'text', text }], structuredContent: parseRows(text, endpoint) };
 }
 

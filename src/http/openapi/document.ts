@@ -14,7 +14,17 @@ import type { RequestBody, Route } from '../route.ts';
 import { ROUTES } from '../routes/index.ts';
 import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';
 import { routePaths, SECURITY_SCHEMES } from './operation.ts';
-import { contentOf, ERROR_SCHEMA, EVENTS, errorResponses, list, object, type Schema } from './schema.ts';
+import {
+  contentOf,
+  ERROR_SCHEMA,
+  EVENTS,
+  errorResponses,
+  list,
+  object,
+  queryParameter,
+  type Schema,
+  textHeader,
+} from './schema.ts';
 
 export interface OpenApiOptions {
   readonly version: string;
@@ -69,20 +79,14 @@ function endpointRoutes(endpoint: Endpoint): Route[] {
   const id = toToolName(endpoint.name);
   const { scopes, errors = [] } = QUERY_POST;
   const shared = {
-    ...{ path: `${ENDPOINT_PATH}${endpoint.name}`, scopes, errors },
+    ...{ path: `${ENDPOINT_PATH}${endpoint.name}`, scopes, errors, tag: 'endpoints' as const },
     summary: firstSentence(endpoint.description),
+    description: describe(endpoint),
     answer: { 200: answer(endpoint), 304: NOT_MODIFIED },
   };
-  const operation = { tag: 'endpoints', description: describe(endpoint) } as const;
   return [
-    {
-      ...{ ...shared, method: 'GET', parameters: queryParameters(endpoint) },
-      operation: { id: `get_${id}`, ...operation },
-    },
-    {
-      ...{ ...shared, method: 'POST', body: body(endpoint) },
-      operation: { id: `post_${id}`, ...operation },
-    },
+    { ...shared, method: 'GET', id: `get_${id}`, parameters: queryParameters(endpoint) },
+    { ...shared, method: 'POST', id: `post_${id}`, body: body(endpoint) },
   ];
 }
 
@@ -116,41 +120,41 @@ function parametersOf({ parameters, sandboxing }: Endpoint): readonly Parameter[
 }
 
 function queryParameters(endpoint: Endpoint): Schema[] {
-  const ofFormat = serviceProperties(endpoint).map(([name, { description, ...schema }]) => ({
-    ...{ name, in: 'query', required: false, description, schema },
-  }));
-  return [...parametersOf(endpoint).map(queryParameter), ...ofFormat];
+  const ofService = serviceProperties(endpoint).map(([name, { description, ...schema }]) =>
+    queryParameter(name, String(description), schema),
+  );
+  return [...parametersOf(endpoint).map(declaredParameter), ...ofService];
 }
 
-/** Describes the parameters of the service. */
+/** Describes the parameters of the service: `cursor` of pages, and `format`, unless the endpoint has its own. */
 function serviceProperties(endpoint: Endpoint): [string, Schema][] {
-  const description = 'Continues after a page: from its `Link`, or the id of an event.';
-  const cursor: [string, Schema] = [CURSOR_PARAMETER, { type: 'string', description }];
-  return [...formatProperty(endpoint), ...(endpoint.pages === undefined ? [] : [cursor])];
-}
-
-/** Describes the parameter `format`, unless the endpoint has its own. */
-function formatProperty(endpoint: Endpoint): [string, Schema][] {
   const names = formatNames(endpoint);
-  const description = 'Format of the answer. Without it the header `Accept` decides.';
-  return names.length === 0 ? [] : [[FORMAT_PARAMETER, { type: 'string', enum: names, description }]];
+  const format = 'Format of the answer. Without it the header `Accept` decides.';
+  const cursor = 'Continues after a page: from its `Link`, or the id of an event.';
+  const all: [string, Schema][] = [
+    [FORMAT_PARAMETER, { type: 'string', enum: names, description: format }],
+    [CURSOR_PARAMETER, { type: 'string', description: cursor }],
+  ];
+  return all.filter(([name]) =>
+    name === FORMAT_PARAMETER ? names.length > 0 : endpoint.pages !== undefined,
+  );
 }
 
-function queryParameter(parameter: Parameter): Schema {
+function declaredParameter(parameter: Parameter): Schema {
   const { name, required, description } = parameter;
   const value = exampleOf(parameter);
-  return {
-    name,
-    in: 'query',
-    required,
-    description,
-    schema: parameterSchema(parameter),
-    ...(value !== undefined && { example: value }),
-  };
+  const example = value === undefined ? {} : { example: value };
+  return { ...queryParameter(name, description, parameterSchema(parameter)), required, ...example };
 }
 
 function parameterSchema({ schema, required }: Parameter): Schema {
   return { ...schema, ...(required && schema['type'] === 'string' && { minLength: 1 }) };
+}
+
+/** Describes a parameter as a member of an object. */
+function toProperty(parameter: Parameter, examples: readonly unknown[] = []): [string, Schema] {
+  const { name, description } = parameter;
+  return [name, { ...parameterSchema(parameter), description, ...(examples.length > 0 && { examples }) }];
 }
 
 /**
@@ -158,14 +162,8 @@ function parameterSchema({ schema, required }: Parameter): Schema {
  * an example: the reference fills examples into its forms, and if both bounds of time were one instant, the answer
  * would be empty.
  */
-export function exampleOf({
-  name,
-  required,
-  values,
-  schema,
-  example,
-  examples: [declared],
-}: Parameter): unknown {
+export function exampleOf({ name, required, values, schema, example, examples }: Parameter): unknown {
+  const [declared] = examples;
   if (declared !== undefined) return declared;
   if (name === 'project' && schema['type'] === 'string') return 'aurora';
   return schema['default'] ?? (required || values.length > 0 ? example : undefined);
@@ -176,14 +174,11 @@ export function exampleOf({
 function body(endpoint: Endpoint): RequestBody {
   const parameters = parametersOf(endpoint);
   const required = parameters.filter((one) => one.required).map(({ name }) => name);
-  const properties = parameters.map((one) => [
-    one.name,
-    { ...parameterSchema(one), description: one.description },
-  ]);
+  const properties = [...parameters.map((one) => toProperty(one)), ...serviceProperties(endpoint)];
   const schema = {
     type: 'object',
     ...(required.length > 0 && { required }),
-    properties: Object.fromEntries([...properties, ...serviceProperties(endpoint)]),
+    properties: Object.fromEntries(properties),
   };
   const examples = parameters.flatMap((one) => {
     const value = one.required ? exampleOf(one) : undefined;
@@ -222,31 +217,30 @@ function rowSchema(columns: readonly ResultColumn[]): Schema {
   );
 }
 
-const text = (description: string): Schema => ({ schema: { type: 'string' }, description });
-
 const ANSWER_HEADERS: Schema = {
-  'Cache-Status': text('RFC 9211: whether the answer came from the cache, such as `Tailrace; hit; ttl=612`.'),
+  'Cache-Status': textHeader(
+    'RFC 9211: whether the answer came from the cache, such as `Tailrace; hit; ttl=612`.',
+  ),
   Age: { schema: { type: 'integer' }, description: 'Seconds since the instant of the answer’s query.' },
-  'Server-Timing': text('`engine;dur=…`: milliseconds in the engine for this request.'),
-  ETag: text('Identifies the answer’s bytes in this encoding.'),
-  'Content-Disposition': text('File name of a CSV or Parquet answer.'),
-  'X-Request-Id': text('The id that you sent, or a new one.'),
-  'X-Ignored-Parameters': text('Unknown parameters that were sent, percent-encoded.'),
+  'Server-Timing': textHeader('`engine;dur=…`: milliseconds in the engine for this request.'),
+  ETag: textHeader('Identifies the answer’s bytes in this encoding.'),
+  'Content-Disposition': textHeader('File name of a CSV or Parquet answer.'),
+  'X-Request-Id': textHeader('The id that you sent, or a new one.'),
+  'X-Ignored-Parameters': textHeader('Unknown parameters that were sent, percent-encoded.'),
 };
 
-const NEXT_LINK = text('`rel="next"`: the next page, if there may be one.');
+const NEXT_LINK = textHeader('`rel="next"`: the next page, if there may be one.');
 
 const NOT_MODIFIED: Schema = { description: 'The caller has this answer: its `If-None-Match` named it.' };
 
 /**
  * Describes an endpoint as a tool of the Model Context Protocol.
- *
  * @param pins parameters that are left out: they have one value
  */
 export function describeTool(endpoint: Endpoint, pins: Pins): Tool {
   const { name, description, sandboxing } = endpoint;
   const parameters = endpoint.parameters.filter((one) => !Object.hasOwn(pins, one.name));
-  const properties = parameters.map((one) => [one.name, argumentSchema(one)] as const);
+  const properties = parameters.map((one) => toProperty(one, one.examples));
   return {
     name: toToolName(name),
     title: name,
@@ -276,15 +270,6 @@ const TRUNCATED = {
   type: 'string',
   description: 'Which rows of how many are returned, and how to get fewer. Left out if all are returned.',
 };
-
-function argumentSchema(parameter: Parameter) {
-  const { description, examples } = parameter;
-  return {
-    ...parameterSchema(parameter),
-    description,
-    ...(examples.length > 0 && { examples: [...examples] }),
-  };
-}
 
 /** Describes the rows; the columns of a caller's own SELECT are unknown. */
 function rowsSchema({ columns, maxRows, sandboxing }: Endpoint): Schema {

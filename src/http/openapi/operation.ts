@@ -1,7 +1,7 @@
 import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
 import { SCOPES, type Scope } from '../../keys/grant.ts';
 import { pathsOf, type Route } from '../route.ts';
-import { plain, type Schema } from './schema.ts';
+import { plain, queryParameter, type Schema } from './schema.ts';
 
 export const SECURITY_SCHEMES: Readonly<Record<string, Schema>> = {
   key: { type: 'apiKey', in: 'header', name: 'X-API-KEY', description: 'A key or a token.' },
@@ -11,7 +11,7 @@ export const SECURITY_SCHEMES: Readonly<Record<string, Schema>> = {
 /** Creates path → method → operation of the listed routes. */
 export function routePaths(routes: readonly Route[]): Record<string, Schema> {
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of routes.filter(({ operation }) => operation !== undefined)) {
+  for (const route of routes.filter(({ id }) => id !== undefined)) {
     for (const path of pathsOf(route)) {
       const shown = path.replaceAll(/:(\w+)/g, '{$1}');
       const item = paths[shown] ?? pathParameters(path);
@@ -31,25 +31,25 @@ function pathParameters(path: string): Record<string, unknown> {
 }
 
 function toOperation(route: Route, path: string): Schema {
-  const { operation, summary, body, answer = {} } = route;
+  const { id, tag, summary, description = describeKey(route), body, answer = {} } = route;
   const suffix = typeof route.path === 'string' ? '' : path.replaceAll('/', '_');
   const parameters = [...queryParameters(route), ...(route.parameters ?? [])];
   return {
-    operationId: `${operation?.id}${suffix}`,
+    operationId: `${id}${suffix}`,
     summary,
-    description: operation?.description ?? describeKey(route),
-    tags: [operation?.tag],
+    description,
+    tags: [tag],
     security: security(route),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && { requestBody: { required: body.required, content: body.content } }),
-    responses: { ...answer, ...failures(route) },
+    responses: { ...answer, ...failures(route, path) },
   };
 }
 
 function queryParameters({ query }: Route): Schema[] {
   return Object.entries(query?.properties ?? {}).map(([name, property]) => {
     const { description, ...schema } = plain(property);
-    return { name, in: 'query', description, schema };
+    return queryParameter(name, String(description), schema);
   });
 }
 
@@ -82,12 +82,13 @@ const KEY_ERRORS: readonly ErrorCode[] = [
 ];
 const BODY_ERRORS: readonly ErrorCode[] = ['body_too_large', 'unsupported_media_type'];
 
-/** Lists the error responses of a route: those of its key, its body and its handler, and of what it does not read. */
-function failures({ scopes, body, errors = [] }: Route): Record<string, Schema> {
+/** Lists the error responses of a route: those of its key, path, body and handler, and of what it does not read. */
+function failures({ scopes, body, errors = [] }: Route, path: string): Record<string, Schema> {
   const codes: readonly ErrorCode[] = [
     ...(scopes === 'none' ? [] : KEY_ERRORS),
     'invalid_request',
     ...(body === undefined ? [] : BODY_ERRORS),
+    ...(path.includes(':') ? (['not_found'] as const) : []),
     ...errors,
   ];
   return Object.fromEntries(

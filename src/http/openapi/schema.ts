@@ -14,6 +14,21 @@ export function list(items: unknown): Schema {
   return { type: 'array', items };
 }
 
+/** Describes an optional parameter of the query string. */
+export function queryParameter(name: string, description: string, schema: Schema = TEXT): Schema {
+  return { name, in: 'query', required: false, description, schema };
+}
+
+/** Describes a header of a request. */
+export function headerParameter(name: string, description: string): Schema {
+  return { name, in: 'header', description, schema: TEXT };
+}
+
+/** Describes a header of a response. */
+export const textHeader = (description: string): Schema => ({ schema: TEXT, description });
+
+const TEXT: Schema = { type: 'string' };
+
 /** Converts a TypeBox schema to plain JSON Schema: without our annotations for error messages (lib/schema.ts). */
 export function plain(schema: unknown): Schema {
   const isOurs = (key: string, value: unknown) =>

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { TailraceError } from '../../errors.ts';
 import { SCOPES } from '../../keys/grant.ts';
-import { type Caller, type Keyring, requireScope } from '../../keys/keyring.ts';
+import { type Keyring, requireScope } from '../../keys/keyring.ts';
 import { type Cookies, type Credential, findCookies, type ReadAmbient } from '../../people/credential.ts';
 import { type Admission, type Admit, type Head, readKey } from '../../serve/admit.ts';
-import type { RawQuery, Route } from '../route.ts';
+import { getCaller, type RawQuery, type Route } from '../route.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -26,10 +26,8 @@ export interface Admissions {
 /**
  * Admits the callers of a route before anything else of the request is read (spec 5). If the key is optional, a request
  * without one has no caller, and a wrong key is rejected; a session that has ended is none. A key takes precedence over
- * a session. With a session, only pages of this service may change anything.
- *
- * Senders of events may also send the key in the query string as `api_key`, as existing configurations for Logflare do.
- * URLs end up in logs, so docs/ingest.md recommends a key with only that scope.
+ * a session. With a session, only pages of this service may change anything: a browser sends cookies by itself, whatever
+ * page it shows.
  */
 export function createAuth(
   route: Pick<Route, 'scopes' | 'keyInQuery' | 'findKey'>,
@@ -44,48 +42,45 @@ export function createAuth(
       if (isOptional && sent === undefined) return;
       const admission = await (handedOn.get(request.raw) ?? admit(sent, request.ip));
       if (isOptional && typeof sent === 'object' && admission.caller === undefined) return;
-      const caller = accept(request, reply, { sent, admission });
-      if (caller.isAmbient) requireOwnPage(request, publicUrl);
+      request.sent = sent;
+      noteAdmission(request, reply, admission);
+      const caller = getCaller(request);
+      if (caller.isAmbient && !SAFE_METHODS.includes(request.method)) findOwnPage(request, publicUrl);
       if (scopes !== 'any') requireScope(caller, ...(isOptional ? SCOPES : scopes));
     },
   ];
 }
 
-type KeyPlaces = Pick<Route, 'keyInQuery' | 'findKey'>;
+const SAFE_METHODS = ['GET', 'HEAD'];
 
-/** Finds what identifies the caller: a key wherever the route accepts one, else what a browser sends by itself. */
-function findSent({ keyInQuery, findKey }: KeyPlaces, request: FastifyRequest): Credential {
-  const { headers, query, raw, server } = request;
-  const inHeader = readKey(headers) ?? findKey?.({ headers, query: query as object as RawQuery });
-  const key = inHeader ?? (keyInQuery === true ? findKeyInQuery(request) : undefined);
+/**
+ * Finds what identifies the caller: a key wherever the route accepts one, else what a browser sends by itself. Senders
+ * of events may also send the key in the query string, as configurations for Logflare do; URLs end up in logs, so
+ * docs/ingest.md recommends a key with only that scope.
+ */
+function findSent(
+  { keyInQuery, findKey }: Pick<Route, 'keyInQuery' | 'findKey'>,
+  request: FastifyRequest,
+): Credential {
+  const { headers, raw, server } = request;
+  const query = request.query as object as RawQuery; // parsed into such an object
+  const { api_key: inQuery } = query;
+  const key = readKey(headers) ?? findKey?.({ headers, query });
+  if (key === undefined && keyInQuery === true && typeof inQuery === 'string') return inQuery;
   return key ?? server.admissions.readAmbient(raw);
 }
 
 /** Notes the caller for the handlers. @throws TailraceError if the request is rejected */
-function accept(
+function noteAdmission(
   request: FastifyRequest,
   reply: FastifyReply,
-  { sent, admission }: { readonly sent: Credential; readonly admission: Admission },
-): Caller {
-  const { caller, head, error, isQuiet } = admission;
-  request.sent = sent;
+  { caller, head, error, isQuiet = false }: Admission,
+): void {
   request.caller = caller && { ...caller, address: request.ip };
   request.keyId = caller?.keyId;
-  if (isQuiet === true) request.quiet = true;
+  request.quiet = isQuiet;
   addHead(reply, head);
   if (error !== undefined) throw error;
-  return getCaller(request);
-}
-
-function findKeyInQuery({ query }: FastifyRequest): string | undefined {
-  const { api_key: key } = query as Record<string, unknown>; // the query string returns an object
-  return typeof key === 'string' ? key : undefined;
-}
-
-/** Returns the caller of a request, on a path that needs a key. */
-export function getCaller({ caller }: Pick<FastifyRequest, 'caller'>): Caller {
-  if (caller !== undefined) return caller;
-  throw new Error('this path needs no key');
 }
 
 /** Counts requests of an accepted key that are rejected; the keyring itself counts the keys that it does not accept. */
@@ -102,23 +97,11 @@ export function addHead(reply: FastifyReply, head: Head): void {
 
 /** Neither a form nor a page of another origin can send it without the permission that CORS never gives. */
 const CONSOLE_HEADER = 'x-tailrace-console';
-const SAFE_METHODS = ['GET', 'HEAD'];
 
 /**
- * Checks that a request which may change something comes from a page of this service: a browser sends cookies by
- * itself, whatever page it shows.
- *
- * @throws TailraceError `forbidden`
- */
-function requireOwnPage(request: FastifyRequest, publicUrl: string): void {
-  if (!SAFE_METHODS.includes(request.method)) findOwnPage(request, publicUrl);
-}
-
-/**
- * Returns the cookies of the page of this service that sends a request: a page of `TAILRACE_PUBLIC_URL`, or without it
- * of the header `Host`, which a browser writes itself; `X-Forwarded-Host` is what a client has sent, if a proxy passes
- * it on.
- *
+ * Returns the cookies of the page of this service that sends a request: a page of `TAILRACE_PUBLIC_URL`, or without
+ * it of the header `Host`, which a browser writes itself; `X-Forwarded-Host` is what a client has sent, if a proxy
+ * passes it on.
  * @throws TailraceError `forbidden` if another page may have sent it
  */
 export function findOwnPage({ headers }: Pick<FastifyRequest, 'headers'>, publicUrl: string): Cookies {

@@ -50,7 +50,9 @@ function createBodyCheck(
 ): (request: FastifyRequest) => void {
   if (body !== undefined || writeError !== undefined) return () => {};
   const hasPost =
-    own !== 'POST' && routes.some((other) => other.method === 'POST' && other.handle === handle);
+    own !== 'POST' &&
+    handle !== undefined &&
+    routes.some((other) => other.method === 'POST' && other.handle === handle);
   const inQuery = known.length > 0 || hasPost ? 'send parameters in the query string' : 'send none';
   const right = `${inQuery}${hasPost ? ', or the body by POST' : ''}`;
 
@@ -62,9 +64,9 @@ function createBodyCheck(
   };
 }
 
-function rejectsUnknown({ operation, scopes }: Route): boolean {
+function rejectsUnknown({ id, tag, scopes }: Route): boolean {
   // The console asks who its person is with what the one before has chosen in the tab.
-  if (operation === undefined || operation.tag === 'service' || operation.id === 'get_me') return false;
+  if (id === undefined || tag === 'service' || id === 'get_me') return false;
   return !scopes.includes('ingest');
 }
 

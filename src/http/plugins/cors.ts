@@ -14,14 +14,14 @@ const EXPOSED_HEADERS =
   'age, cache-status, content-disposition, link, ratelimit-limit, ratelimit-remaining, ' +
   'ratelimit-reset, retry-after, server-timing, x-ignored-parameters, x-request-id, x-sampled, ' +
   'x-tailrace-hint';
-/** Headers that clients of `/mcp` send. */
-const AGENT_HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name'];
+// The last three are those of clients of `/mcp`.
+const ALLOWED_HEADERS =
+  'authorization, content-type, last-event-id, x-api-key, x-request-id, mcp-protocol-version, mcp-method, mcp-name';
 const PREFLIGHT_SECONDS = 86_400;
 
 /**
  * Lets pages of the listed origins read responses; with an empty list only routes with their own rules do. Must be
  * registered before the routes. Keys are in headers, never in cookies, so no origin needs credentials.
- *
  * @param origins the setting: joined by commas, or `*`
  */
 export async function registerCors(app: FastifyInstance, origins: string): Promise<void> {
@@ -33,14 +33,7 @@ export async function registerCors(app: FastifyInstance, origins: string): Promi
   await app.register(cors, {
     origin: origins === '*' ? '*' : origins.split(','),
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-    allowedHeaders: [
-      'authorization',
-      'content-type',
-      'last-event-id',
-      'x-api-key',
-      'x-request-id',
-      ...AGENT_HEADERS,
-    ],
+    allowedHeaders: ALLOWED_HEADERS,
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: PREFLIGHT_SECONDS,
     strictPreflight: false, // a plain OPTIONS gets the same response
@@ -49,7 +42,6 @@ export async function registerCors(app: FastifyInstance, origins: string): Promi
 
 /**
  * Returns the headers that the plugin would add, for a response that is sent ahead of the framework; see listener.ts.
- *
  * @returns `undefined` if no origin is listed
  */
 export function createCorsHead(origins: string) {

@@ -44,14 +44,12 @@ export function sendError(
   reply.code(failure.status).headers(failure.headers);
   if (failure.retryAfterSeconds !== undefined) reply.header('retry-after', failure.retryAfterSeconds);
   const own = request.routeOptions.config.writeError?.(failure);
-  if (own === undefined)
-    return reply.type('application/json; charset=utf-8').send(errorBody(failure, request.id));
-  return sendProtocolReply(reply, own);
+  if (own !== undefined) return sendProtocolReply(reply, own);
+  return reply.type('application/json; charset=utf-8').send(errorBody(failure, request.id));
 }
 
 /**
  * Logs our own failure, and notes the code for the log line and the metrics of the request.
- *
  * @returns the error that its caller may read
  */
 export function noteFailure(error: FastifyError | Error, request: FastifyRequest): TailraceError {
@@ -77,10 +75,8 @@ export function rejectType({ headers, routeOptions }: FastifyRequest): string {
   const read = routeOptions.config.bodyTypes ?? [];
   const right = `send ${read.join(' or ') || 'application/json'}`;
   if (type === undefined || type === '') return `the header Content-Type is missing; ${right}`;
-  return (
-    `the header Content-Type is ${JSON.stringify(type.slice(0, TYPE_CHARS_MAX))}, which this ` +
-    `path does not read; ${right}`
-  );
+  const shown = JSON.stringify(type.slice(0, TYPE_CHARS_MAX));
+  return `the header Content-Type is ${shown}, which this path does not read; ${right}`;
 }
 
 function toFailure(error: FastifyError | Error, request: FastifyRequest): TailraceError {
@@ -96,21 +92,18 @@ function toFailure(error: FastifyError | Error, request: FastifyRequest): Tailra
   return new TailraceError('internal', hint, { cause: error });
 }
 
-interface ClientErrorOptions {
-  readonly headerBytesMax: number;
-  /** Headers of every response. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** Responds to bytes that are not a request: unreadable, too long, or not sent in time. */
-export function createClientErrorHandler(options: ClientErrorOptions) {
-  const fixed = Object.entries(options.headers).map(([name, value]) => `${name}: ${value}`);
+/**
+ * Responds to bytes that are not a request: unreadable, too long, or not sent in time.
+ * @param headers of every response
+ */
+export function createClientErrorHandler(headerBytesMax: number, headers: Readonly<Record<string, string>>) {
+  const fixed = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return (error: ConnectionError, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable || isHandshake(error, socket)) {
       socket.destroy();
       return;
     }
-    const failure = toClientFailure(error, options);
+    const failure = toClientFailure(error, headerBytesMax);
     const { status } = failure;
     const requestId = randomUUID();
     const body = Buffer.from(errorBody(failure, requestId));
@@ -131,12 +124,9 @@ function isHandshake({ code = '' }: ConnectionError, socket: Socket): boolean {
   return socket instanceof TLSSocket && !/^(?:HPE|ERR_HTTP)_/.test(code);
 }
 
-function toClientFailure({ code }: ConnectionError, { headerBytesMax }: ClientErrorOptions): TailraceError {
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return new TailraceError(
-      'uri_too_long',
-      `the URL and the headers together exceed ${headerBytesMax} bytes`,
-    );
+function toClientFailure({ code }: ConnectionError, headerBytesMax: number): TailraceError {
+  const long = `the URL and the headers together exceed ${headerBytesMax} bytes`;
+  if (code === 'HPE_HEADER_OVERFLOW') return new TailraceError('uri_too_long', long);
   const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const message = isLate ? 'the request did not arrive in time' : 'this is not a well-formed HTTP request';
   return new TailraceError('invalid_request', message);

@@ -44,7 +44,6 @@ export type AddressReader = (request: IncomingMessage) => string;
 
 /**
  * Reads the headers of proxies, if they are trusted, as the framework does (its `trustProxy`).
- *
  * @param trustProxy addresses joined by commas; empty: no proxy is trusted
  */
 export function createAddressReader(trustProxy: string): AddressReader {
@@ -57,10 +56,8 @@ export function createAddressReader(trustProxy: string): AddressReader {
 export const HUNG_UP = 499;
 
 /** What is counted and logged of a request, never a URL, a key or a parameter's value; `rejection` is only counted. */
-type Observed = Pick<
-  FastifyRequest,
-  'id' | 'method' | 'keyId' | 'ip' | 'endpointName' | 'failure' | 'rejection' | 'detail' | 'quiet'
->;
+type Observed = Pick<FastifyRequest, 'id' | 'method' | 'keyId' | 'ip' | 'endpointName' | 'detail'> &
+  Partial<Pick<FastifyRequest, 'failure' | 'rejection' | 'quiet'>>;
 
 interface End {
   readonly route: string;
@@ -80,13 +77,12 @@ export interface ObserveOptions {
 export function createObserve(options: ObserveOptions): Observe {
   const { metrics, rejectedRequests, logger } = options;
   return (request, end) => {
-    const { method, endpointName: endpoint = '', failure, quiet } = request;
-    const { keyId, ip: address, rejection: error } = request;
+    const { method, keyId, ip: address, endpointName: endpoint = '', failure, rejection: error } = request;
     const { route, status, ms } = end;
     if (error !== undefined) rejectedRequests.add({ error, method, route, keyId, address });
     metrics.request({ route, endpoint, status, seconds: ms / 1000 });
     if (endpoint !== '' && failure !== undefined) metrics.failed(endpoint, failure);
-    const level = quiet ? 'debug' : 'info';
+    const level = request.quiet === true ? 'debug' : 'info';
     if (isLogged(logger, level)) logger[level](toLine(request, end));
   };
 }

@@ -6,8 +6,7 @@ import { visibleEndpoints } from '../../management/definitions.ts';
 import { COMPRESS, chooseEncoding } from '../../serve/resolve.ts';
 import { PROMETHEUS_TYPE } from '../../telemetry/prometheus.ts';
 import { object, type Schema } from '../openapi/schema.ts';
-import { getCaller } from '../plugins/auth.ts';
-import { defineRoute, json, type RouteGroup } from '../route.ts';
+import { defineGroup, getCaller, json, operation } from '../route.ts';
 
 /**
  * Whether a key sees a series: with a list, only series of its items, and series without an endpoint, source or
@@ -40,11 +39,11 @@ const READY: Schema = {
 };
 
 /** Serves what supervisors, Prometheus and clients of the API read about the service. */
-export const aboutRoutes: RouteGroup = {
+export const aboutRoutes = defineGroup({
+  tag: 'service',
   routes: [
-    defineRoute('GET /health', 'none', {
+    operation('get_health', 'GET /health', 'none', {
       summary: 'Whether the service works',
-      operation: { id: 'get_health', tag: 'service' },
       answer: { 200: json('The service works.', object({ status: { const: 'ok' } })) },
       errors: ['engine_unavailable'],
       handle: async ({ engine }) => {
@@ -53,26 +52,21 @@ export const aboutRoutes: RouteGroup = {
         return { status: 'ok' };
       },
     }),
-    defineRoute('GET /ready', 'none', {
-      // so no notice names a source
+    // Without a key, so no notice names a source.
+    operation('get_ready', 'GET /ready', 'none', {
       summary: 'Whether calls are served',
-      operation: { id: 'get_ready', tag: 'service' },
       answer: { 200: json('Calls are served; lists the problems that an operator has to solve.', READY) },
       errors: ['engine_unavailable'],
       handle: async ({ notReady, readNotices }) => {
         const reason = notReady();
         if (reason !== undefined) throw new TailraceError('engine_unavailable', reason);
         const notices = await readNotices();
-        return {
-          status: 'ready',
-          ...Object.fromEntries(notices.map(({ topic, message }) => [topic, message])),
-        };
+        return { status: 'ready', ...Object.fromEntries(notices.map((one) => [one.topic, one.message])) };
       },
     }),
-    defineRoute('GET /metrics', ['manage', 'metrics'], {
-      // metrics name every endpoint and its use
+    // With a key: metrics name every endpoint and its use.
+    operation('get_metrics', 'GET /metrics', ['manage', 'metrics'], {
       summary: 'Metrics in Prometheus’ format',
-      operation: { id: 'get_metrics', tag: 'service' },
       answer: {
         200: { description: 'Metrics.', content: { 'text/plain': { schema: { type: 'string' } } } },
       },
@@ -81,9 +75,8 @@ export const aboutRoutes: RouteGroup = {
         return await metrics.registry.render(findShown(registry, getCaller(request)));
       },
     }),
-    defineRoute('GET /openapi.json', 'optional', {
+    operation('get_openapi', 'GET /openapi.json', 'optional', {
       summary: 'The OpenAPI document, with the endpoints that the key may read',
-      operation: { id: 'get_openapi', tag: 'service' },
       answer: { 200: json('An OpenAPI 3.1 document.', { type: 'object' }) },
       async handle({ registry, describeApi }, request, reply) {
         const { caller } = request;
@@ -99,4 +92,4 @@ export const aboutRoutes: RouteGroup = {
       },
     }),
   ],
-};
+});

@@ -8,19 +8,21 @@ import {
   ALERT_TEST,
   SILENCE,
 } from '../../management/alert-view.ts';
-import { listAlertHistory, listAlerts, readAlert } from '../../management/alerts.ts';
-import { endSilence, NEW_SILENCE, silenceAlert } from '../../management/silences.ts';
+import {
+  endSilence,
+  listAlertHistory,
+  listAlerts,
+  NEW_SILENCE,
+  readAlert,
+  silenceAlert,
+} from '../../management/alerts.ts';
 import { tryAlertDraft } from '../../workbench/definition-file.ts';
 import { requireAuthor } from '../../workbench/workbench.ts';
-import { list, object } from '../openapi/schema.ts';
-import { getCaller } from '../plugins/auth.ts';
-import { defineRoute, json, jsonBody, pageQuery, type RouteGroup } from '../route.ts';
-import { describeRun } from './query.ts';
+import { defineGroup, describeRun, getCaller, json, jsonBody, operation, pageQuery, rows } from '../route.ts';
 
 const REPLAY = closed({
   since_seconds: wholeNumber(365 * 86_400, { unit: 'seconds', description: 'How far it goes back.' }),
 });
-
 const TEXT = Type.String();
 const DRAFT = closed({
   definition: TEXT,
@@ -30,86 +32,63 @@ const DRAFT = closed({
 });
 
 /** Alerts of the endpoints that a key may read: src/management/alerts.ts. */
-export const alertRoutes: RouteGroup = {
+export const alertRoutes = defineGroup({
+  tag: 'console',
   bodyBytesMax: 512 * 1024, // a text of 64 KiB in JSON
   routes: [
-    defineRoute('GET /api/alerts', ['query'], {
+    operation('list_alerts', 'GET /api/alerts', ['query'], {
       summary: 'Alerts of the endpoints that the key may read, with their states',
-      operation: { id: 'list_alerts', tag: 'console' },
-      answer: { 200: json('The present state.', object({ result: list(ALERT) })) },
-      handle: async (parts, request) => ({ result: await listAlerts(parts, getCaller(request)) }),
+      answer: { 200: rows('The present state.', ALERT) },
+      call: listAlerts,
     }),
-    defineRoute('GET /api/alerts/:name', ['query'], {
+    operation('get_alert', 'GET /api/alerts/:name', ['query'], {
       summary: 'One alert, with what its evaluations saw in the last day',
-      operation: { id: 'get_alert', tag: 'console' },
       answer: { 200: json('The present state.', ALERT_DETAIL) },
-      errors: ['not_found'],
-      handle: (parts, request) => readAlert(parts, getCaller(request), request.params.name),
+      call: readAlert,
     }),
-    defineRoute('GET /api/alerts/:name/history', ['query'], {
+    operation('list_alert_history', 'GET /api/alerts/:name/history', ['query'], {
       summary: 'What happened to an alert, newest first, for 90 days',
-      operation: { id: 'list_alert_history', tag: 'console' },
       query: Type.Object(pageQuery({ maxLength: 100, expected: 'the id of the last one seen' })),
-      answer: { 200: json('A page.', object({ result: list(ALERT_ENTRY) })) },
-      errors: ['not_found'],
-      handle: async (parts, request) => ({
-        result: await listAlertHistory(parts, getCaller(request), {
-          name: request.params.name,
-          ...request.query,
-        }),
-      }),
+      answer: { 200: rows('A page.', ALERT_ENTRY) },
+      call: listAlertHistory,
     }),
-    defineRoute('POST /api/alerts/:name/silences', ['manage'], {
+    operation('silence_alert', 'POST /api/alerts/:name/silences', ['manage'], {
       summary: 'Stop the messages of an alert until an instant; what fires then is sent',
-      operation: { id: 'silence_alert', tag: 'console' },
       body: jsonBody(NEW_SILENCE, {
         example: { until: '2026-11-20T18:00:00Z', comment: 'the database is upgraded' },
       }),
       answer: { 201: json('The silence.', SILENCE) },
-      errors: ['not_found'],
-      handle: (parts, request) =>
-        silenceAlert(parts, getCaller(request), { name: request.params.name, ...request.body }),
+      call: silenceAlert,
     }),
-    defineRoute('DELETE /api/alerts/:name/silences/:id', ['manage'], {
+    operation('end_silence', 'DELETE /api/alerts/:name/silences/:id', ['manage'], {
       summary: 'End a silence early',
-      operation: { id: 'end_silence', tag: 'console' },
       answer: { 204: { description: 'Ended.' } },
-      errors: ['not_found'],
-      async handle(parts, request, reply) {
-        await endSilence(parts, getCaller(request), request.params);
-        return reply.send();
-      },
+      call: endSilence,
     }),
-    defineRoute('POST /api/alerts/:name/test', ['manage'], {
+    operation('test_alert', 'POST /api/alerts/:name/test', ['manage'], {
       summary: 'Send the receivers of an alert a test message',
-      operation: { id: 'test_alert', tag: 'console' },
       answer: { 200: json('For each receiver whether it has accepted the message.', ALERT_TEST) },
-      errors: ['not_found', 'rate_limited', 'query_timeout'],
-      handle: ({ alertTests }, request, reply) =>
-        alertTests.test(getCaller(request), request.params.name, describeRun(request, reply).signal),
+      errors: ['rate_limited', 'query_timeout'],
+      call: ({ alertTests }, caller, { name }, { signal }) => alertTests.test(caller, name, signal),
     }),
-    defineRoute('POST /api/alerts/:name/replay', ['manage'], {
+    operation('replay_alert', 'POST /api/alerts/:name/replay', ['manage'], {
       summary: 'When an alert would have fired in the time before now; sends nothing',
-      operation: { id: 'replay_alert', tag: 'console' },
       body: jsonBody(REPLAY, { example: { since_seconds: 86_400 } }),
       answer: { 200: json('What it would have sent.', ALERT_REPLAY) },
-      errors: ['not_found', 'rate_limited'],
+      errors: ['rate_limited'],
       handle: ({ alertTests }, request, reply) => {
         request.socket.setTimeout(0); // longer than an idle connection lives
-        const asked = { name: request.params.name, ...request.body };
+        const asked = { ...request.params, ...request.body };
         return alertTests.replay(getCaller(request), asked, describeRun(request, reply).signal);
       },
     }),
-    defineRoute('POST /api/workbench/alerts/try', ['manage'], {
+    operation('try_alert', 'POST /api/workbench/alerts/try', ['manage'], {
       checkCaller: requireAuthor,
       summary: 'When the alert of a text would have fired in the last week; sends nothing',
-      operation: { id: 'try_alert', tag: 'console' },
-      body: jsonBody(DRAFT, {
-        example: { definition: 'name: checkout.errors\n…' },
-      }),
+      body: jsonBody(DRAFT, { example: { definition: 'name: checkout.errors\n…' } }),
       answer: { 200: json('What it would have sent.', ALERT_REPLAY) },
       errors: ['invalid_definition', 'rate_limited'],
-      handle: (parts, request, reply) => tryAlertDraft(parts, request.body, describeRun(request, reply)),
+      call: (parts, _caller, draft, run) => tryAlertDraft(parts, draft, run),
     }),
   ],
-};
+});

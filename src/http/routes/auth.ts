@@ -1,11 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { TailraceError } from '../../errors.ts';
-import { orNull } from '../../lib/schema.ts';
+import { textOrNull } from '../../lib/schema.ts';
 import { describeMe, endSession, listSessions } from '../../management/sessions.ts';
 import { ME, SESSION, SIGN_IN } from '../../management/view.ts';
 import {
-  type Ambient,
   type Cookies,
   findCookies,
   findLocalPath,
@@ -17,10 +16,9 @@ import {
 import { SESSION_MS_MAX } from '../../people/sessions.ts';
 import type { Client } from '../../people/sign-in.ts';
 import { invalidParameters } from '../../query/parameters.ts';
-import { list, object } from '../openapi/schema.ts';
 import type { AppParts } from '../parts.ts';
-import { findOwnPage, getCaller } from '../plugins/auth.ts';
-import { defineRoute, json, type RouteGroup } from '../route.ts';
+import { findOwnPage } from '../plugins/auth.ts';
+import { defineGroup, defineRoute, getCaller, json, operation, rows } from '../route.ts';
 
 const LOGIN_QUERY = Type.Object({
   to: Type.String({
@@ -30,8 +28,11 @@ const LOGIN_QUERY = Type.Object({
   }),
 });
 
+const SIGNED_OUT = Type.Object({ to: textOrNull('Page of the provider that signs out there, too.') });
+
 /** Signs people and keys in to the console, and out of it: src/people/sign-in.ts. */
-export const authRoutes: RouteGroup = {
+export const authRoutes = defineGroup({
+  tag: 'console',
   bodyBytesMax: 1_024, // no body is read
   routes: [
     defineRoute('GET /auth/options', 'none', {
@@ -52,27 +53,18 @@ export const authRoutes: RouteGroup = {
       summary: 'Where the provider sends browsers back to',
       handle: finishSignIn,
     }),
-    defineRoute('POST /auth/key', 'any', {
+    operation('sign_in_with_key', 'POST /auth/key', 'any', {
       summary: 'Open a session for a key',
-      operation: { id: 'sign_in_with_key', tag: 'console' },
       answer: { 200: json('The session is in a cookie.', ME) },
       handle: signInWithKey,
     }),
-    defineRoute('POST /auth/logout', 'any', {
+    operation('sign_out', 'POST /auth/logout', 'any', {
       summary: 'End the session of the request',
-      operation: { id: 'sign_out', tag: 'console' },
-      answer: {
-        200: json(
-          'The session has ended.',
-          object({
-            to: orNull(Type.String({ description: 'Page of the provider that signs out there, too.' })),
-          }),
-        ),
-      },
+      answer: { 200: json('The session has ended.', SIGNED_OUT) },
       handle: signOut,
     }),
   ],
-};
+});
 
 async function beginSignIn(
   { signIn, config }: AppParts,
@@ -80,10 +72,8 @@ async function beginSignIn(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const path = findLocalPath(request.query.to);
-  if (path === undefined)
-    throw invalidParameters([
-      { parameter: 'to', message: 'must be a path of this service, such as /explore' },
-    ]);
+  const message = 'must be a path of this service, such as /explore';
+  if (path === undefined) throw invalidParameters([{ parameter: 'to', message }]);
   const begun = await signIn.begin(path, request.ip);
   if (typeof begun === 'string') return reply.redirect(pageOf(begun), 303);
   reply.header('set-cookie', writeCookie(cookiesOf(config).login, begun.sealed, LOGIN_SECONDS));
@@ -133,7 +123,7 @@ async function signOut({ signIn, config }: AppParts, request: FastifyRequest, re
 
 /** Describes the browser, and the session that it has: a sign-in ends it. */
 function clientOf(request: FastifyRequest, readAmbient: ReadAmbient): Client {
-  const ambient: Ambient | undefined = readAmbient(request.raw);
+  const ambient = readAmbient(request.raw);
   return {
     address: request.ip,
     agent: request.headers['user-agent'] ?? '',
@@ -148,10 +138,8 @@ function cookiesOf({ publicUrl }: AppParts['config']): Cookies {
   throw new TailraceError('not_found', 'signing in is disabled: TAILRACE_OIDC_ISSUER is not set');
 }
 
-/** The console says what has gone wrong. */
-function pageOf(fault: string): string {
-  return `/?sign_in=${fault}`;
-}
+/** A page of the console that says what has gone wrong. */
+const pageOf = (fault: string) => `/?sign_in=${fault}`;
 
 const SESSIONS_QUERY = Type.Object({
   of: Type.Enum(['me', 'all'], {
@@ -163,32 +151,24 @@ const SESSIONS_QUERY = Type.Object({
 });
 
 /** The sender of a request, and sessions of the console: src/management/sessions.ts. */
-export const sessionRoutes: RouteGroup = {
+export const sessionRoutes = defineGroup({
+  tag: 'console',
   routes: [
-    defineRoute('GET /api/me', 'any', {
+    operation('get_me', 'GET /api/me', 'any', {
       summary: 'The person or key of the request, with its rights',
-      operation: { id: 'get_me', tag: 'console' },
       answer: { 200: json('The present state.', ME) },
-      handle: async ({ version }, request) => describeMe(getCaller(request), version),
+      call: ({ version }, caller) => describeMe(caller, version),
     }),
-    defineRoute('GET /api/sessions', 'any', {
+    operation('list_sessions', 'GET /api/sessions', 'any', {
       summary: 'The newest 1,000 sessions of the console, newest first',
-      operation: { id: 'list_sessions', tag: 'console' },
       query: SESSIONS_QUERY,
-      answer: { 200: json('Sessions.', object({ result: list(SESSION) })) },
-      handle: async (parts, request) => ({
-        result: await listSessions(parts, getCaller(request), request.query.of === 'all'),
-      }),
+      answer: { 200: rows('Sessions.', SESSION) },
+      call: listSessions,
     }),
-    defineRoute('DELETE /api/sessions/:id', 'any', {
+    operation('end_session', 'DELETE /api/sessions/:id', 'any', {
       summary: 'End a session',
-      operation: { id: 'end_session', tag: 'console' },
       answer: { 204: { description: 'Ended.' } },
-      errors: ['not_found'],
-      async handle(parts, request, reply) {
-        await endSession(parts, getCaller(request), request.params.id);
-        return reply.send();
-      },
+      call: endSession,
     }),
   ],
-};
+});

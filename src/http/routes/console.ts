@@ -38,21 +38,11 @@ export function findConsole(dir = CONSOLE_DIR): BuiltConsole {
   return { dir, isBuilt: existsSync(join(dir, 'index.html')) };
 }
 
+/** Pages about a definition. */
+const SHOWN_PAGES = ['/endpoints/:endpoint', '/sources', '/sources/:source'];
 /** What docs/api.md says of pages, and their paths; each is a page of console/src/page.ts. */
 const PAGES: readonly (readonly [summary: string, ...paths: string[]])[] = [
-  [
-    '[The console](console.md)',
-    ...[
-      '/',
-      '/explore',
-      '/workbench',
-      '/endpoints/:endpoint',
-      '/keys',
-      '/send',
-      '/sources',
-      '/sources/:source',
-    ],
-  ],
+  ['[The console](console.md)', '/', '/explore', '/workbench', '/keys', '/send', ...SHOWN_PAGES],
   ['Its alerts', '/alerts', '/alerts/:alert', '/workbench/alert'],
   ['Its page for operators', '/admin'],
   ['Its [dashboards](dashboards.md)', '/dashboards', '/dashboards/:dashboard'],

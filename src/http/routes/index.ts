@@ -1,10 +1,18 @@
 import { METHODS } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { TailraceError } from '../../errors.ts';
 import type { AppParts } from '../parts.ts';
-import { createAuth, getCaller } from '../plugins/auth.ts';
+import { createAuth } from '../plugins/auth.ts';
 import { compileValidator, createUnreadCheck } from '../plugins/checks.ts';
-import { methodsOf, pathsOf, type RawQuery, type Route, type RouteGroup } from '../route.ts';
+import {
+  describeRun,
+  getCaller,
+  methodsOf,
+  pathsOf,
+  type RawQuery,
+  type Route,
+  type RouteGroup,
+} from '../route.ts';
 import { aboutRoutes } from './about.ts';
 import { alertRoutes } from './alerts.ts';
 import { authRoutes, sessionRoutes } from './auth.ts';
@@ -14,11 +22,15 @@ import { ingestRoutes, otlpRoutes, protocolRoutes } from './ingest.ts';
 import { keyRoutes, tokenRoutes } from './keys.ts';
 import { deletionRoutes, localRoutes } from './local.ts';
 import { mcpRoutes } from './mcp.ts';
-import { adminRoutes, overviewRoutes } from './overview.ts';
+import { overviewRoutes } from './overview.ts';
 import { queryRoutes } from './query.ts';
 import { searchRoutes } from './search.ts';
-import { workbenchRoutes } from './workbench.ts';
-import { workbenchAlertRoutes, workbenchDashboardRoutes, workbenchSearchRoutes } from './workbench-files.ts';
+import {
+  workbenchAlertRoutes,
+  workbenchDashboardRoutes,
+  workbenchRoutes,
+  workbenchSearchRoutes,
+} from './workbench.ts';
 
 /** Every group of routes, in the order of docs/api.md and /openapi.json. */
 const GROUPS: readonly RouteGroup[] = [
@@ -37,7 +49,6 @@ const GROUPS: readonly RouteGroup[] = [
   dashboardRoutes,
   definitionRoutes,
   overviewRoutes,
-  adminRoutes,
   workbenchRoutes,
   workbenchAlertRoutes,
   workbenchDashboardRoutes,
@@ -70,8 +81,7 @@ export async function registerGroup(app: FastifyInstance, group: RouteGroup, par
   await app.register(async (scope) => {
     scope.setValidatorCompiler(compileValidator);
     await group.setup?.(scope, parts);
-    const limits = group.bodyBytesMax === undefined ? {} : { bodyLimit: group.bodyBytesMax };
-    for (const route of group.routes) addRoute(scope, route, { group, parts, limits });
+    for (const route of group.routes) addRoute(scope, route, { group, parts });
   });
 }
 
@@ -80,42 +90,48 @@ type Handled = { Params: Readonly<Record<never, string>>; Querystring: RawQuery;
 function addRoute(
   app: FastifyInstance,
   route: Route,
-  { group, parts, limits }: { group: RouteGroup; parts: AppParts; limits: object },
+  { group, parts }: { readonly group: RouteGroup; readonly parts: AppParts },
 ): void {
-  const { method, query, body, cors } = route;
+  const { method, query, body, cors, bodies: eventBodies, writeError } = route;
   const checkUnread = createUnreadCheck(route, group);
-  const [status = 200] = Object.keys(route.answer ?? {}).map(Number);
   const bodyTypes = Object.keys(body?.content ?? {});
-  const config = {
-    ...(cors !== undefined && { cors }),
-    ...(bodyTypes.length > 0 && { bodyTypes }),
-    ...(route.bodies !== undefined && { eventBodies: route.bodies }),
-    ...(route.writeError !== undefined && { writeError: route.writeError }),
-  };
+  const config = { ...(cors && { cors }), bodyTypes, ...(eventBodies && { eventBodies }), writeError };
+  const handler = createHandler(route, parts);
   for (const url of pathsOf(route)) {
     if (cors !== undefined) app.options(url, { config }, () => {}); // cors.ts responds before
-    if (route.handle === undefined) continue;
+    if (handler === undefined) continue;
     app.route<Handled>({
-      ...{
-        method,
-        url,
-        config,
-        onRequest: [...createAuth(route), async (request) => checkUnread(request)],
-        ...limits,
-      },
-      schema: {
-        ...(query !== undefined && { querystring: query }),
-        ...(body?.schema !== undefined && { body: body.schema }),
-      },
+      ...{ method, url, config, handler },
+      onRequest: [...createAuth(route), async (request) => checkUnread(request)],
+      ...(group.bodyBytesMax !== undefined && { bodyLimit: group.bodyBytesMax }),
+      schema: { ...(query && { querystring: query }), ...(body?.schema && { body: body.schema }) },
       preValidation(request, _reply, done) {
         route.checkCaller?.(getCaller(request));
         if (request.body !== undefined) checkUnread(request);
         if (body?.schema !== undefined && !body.required) request.body ??= {};
         done();
       },
-      handler: (request, reply) => route.handle?.(parts, request, reply.code(status)),
     });
   }
+}
+
+/** Returns what responds to a request; `undefined` if `setup` of the group does. */
+function createHandler({ answer = {}, query, body, handle, call }: Route, parts: AppParts) {
+  const [status = 200] = Object.keys(answer).map(Number);
+  if (call === undefined)
+    return (
+      handle &&
+      ((request: FastifyRequest<Handled>, reply: FastifyReply) => handle(parts, request, reply.code(status)))
+    );
+  return async (request: FastifyRequest<Handled>, reply: FastifyReply) => {
+    // Only what was checked; the path last, so that no body names another thing than the path.
+    const checked = {
+      ...(query !== undefined && request.query),
+      ...(body?.schema !== undefined && (request.body as object)),
+    };
+    const run = describeRun(request, reply.code(status));
+    return await call(parts, getCaller(request), { ...checked, ...(request.params as object) }, run);
+  };
 }
 
 /** Responds 405 with `Allow` to the methods for which a path has no route, before any body is read. */

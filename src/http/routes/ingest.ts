@@ -1,22 +1,20 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { PROTOCOL_NAMES, type ProtocolName } from '../../definitions/accepts.ts';
 import type { TailraceError } from '../../errors.ts';
 import { encodeResponse } from '../../ingest/otlp/check.ts';
 import { elasticsearch } from '../../ingest/protocols/elasticsearch.ts';
 import { loki } from '../../ingest/protocols/loki.ts';
-import type { InfoRoute, Protocol, ProtocolReply, ProtocolRequest } from '../../ingest/protocols/protocol.ts';
+import type { Protocol, ProtocolReply } from '../../ingest/protocols/protocol.ts';
 import type { Received } from '../../ingest/rejected.ts';
-import { list, object, type Schema } from '../openapi/schema.ts';
+import { headerParameter, list, object, queryParameter, type Schema } from '../openapi/schema.ts';
 import { sendProtocolReply } from '../plugins/errors.ts';
-import { defineRoute, json, type Route, type RouteGroup, textParameter } from '../route.ts';
+import { defineGroup, defineRoute, json, operation, type Route } from '../route.ts';
 import { addBodyParser, type EventRequest, takeEvents } from './take-events.ts';
 
-/** Logflare's paths, each also with `/json` and `/vector` appended; all are the same. */
-const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) => [
-  path,
-  `${path}/json`,
-  `${path}/vector`,
-]);
+/** Logflare's paths; all are the same. */
+const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) =>
+  ['', '/json', '/vector'].map((end) => `${path}${end}`),
+);
 
 // The type of forms is that of `curl -d`, which people try first; forms themselves are no JSON.
 const BODIES = [
@@ -46,7 +44,8 @@ const EVENT: Schema = {
 };
 
 /** Accepts events by Logflare's protocol. The response is sent when they are stored. */
-export const ingestRoutes: RouteGroup = {
+export const ingestRoutes = defineGroup({
+  tag: 'events',
   setup: addBodyParser,
   routes: [
     defineRoute({
@@ -57,22 +56,15 @@ export const ingestRoutes: RouteGroup = {
       cors: ANY_ORIGIN,
       bodies: BODIES,
       summary: 'Send events',
-      operation: {
-        id: 'send_events',
-        tag: 'events',
-        description:
-          'One event, a list of them, `{"batch":[…]}`, or NDJSON. The response is sent when they are on disk.',
-      },
+      id: 'send_events',
+      description:
+        'One event, a list of them, `{"batch":[…]}`, or NDJSON. The response is sent when they are on disk.',
       parameters: [
-        textParameter('query', 'source', 'UUID or name of the source.'),
-        textParameter('query', 'source_name', 'The same.'),
-        textParameter('query', 'api_key', 'The key, for senders that cannot set a header.'),
-        textParameter('header', 'X-Project', 'Project of events that do not name one.'),
-        textParameter(
-          'header',
-          'Idempotency-Key',
-          'Events that are sent again with the same one are stored once.',
-        ),
+        queryParameter('source', 'UUID or name of the source.'),
+        queryParameter('source_name', 'The same.'),
+        queryParameter('api_key', 'The key, for senders that cannot set a header.'),
+        headerParameter('X-Project', 'Project of events that do not name one.'),
+        headerParameter('Idempotency-Key', 'Events that are sent again with the same one are stored once.'),
       ],
       body: {
         required: true,
@@ -96,7 +88,7 @@ export const ingestRoutes: RouteGroup = {
         respond(reply, await takeEvents({ request, reply }, parts)),
     }),
   ],
-};
+});
 
 /** As Logflare's clients expect it: 406 with the reasons if events were rejected; the other events are stored. */
 function respond(reply: FastifyReply, { rejected, reasons }: Received): FastifyReply {
@@ -111,55 +103,45 @@ const OTLP_BODIES = [
   { type: /^application\/json *(?:;|$)/i, format: 'otlp-json' },
 ] as const;
 
+const OTLP_BODY: Schema = { type: 'object', properties: { resourceLogs: list({ type: 'object' }) } };
+const OTLP_ANSWER: Schema = { type: 'object', properties: { partialSuccess: { type: 'object' } } };
+
 /** Accepts log records by OTLP over HTTP, protobuf and JSON; the response has the encoding of the request. */
-export const otlpRoutes: RouteGroup = {
+export const otlpRoutes = defineGroup({
+  tag: 'events',
   setup: addBodyParser,
   routes: [
-    defineRoute('POST /v1/logs', ['ingest'], {
+    operation('send_otlp_logs', 'POST /v1/logs', ['ingest'], {
       keyInQuery: true,
       bodies: OTLP_BODIES,
       summary: 'Send log records by OpenTelemetry’s protocol',
-      operation: { id: 'send_otlp_logs', tag: 'events' },
       parameters: [
-        textParameter(
-          'header',
+        headerParameter(
           'X-Source',
           'Source of the records; without it the one that accepts each, else `logs`.',
         ),
-        textParameter('header', 'X-Project', 'Project of records that do not name one.'),
+        headerParameter('X-Project', 'Project of records that do not name one.'),
       ],
       body: {
         required: true,
         content: {
-          'application/json': {
-            schema: {
-              type: 'object',
-              properties: { resourceLogs: { type: 'array', items: { type: 'object' } } },
-            },
-          },
+          'application/json': { schema: OTLP_BODY },
           'application/x-protobuf': { schema: {} },
         },
       },
       answer: {
-        200: json('The good records are stored.', {
-          type: 'object',
-          properties: { partialSuccess: { type: 'object' } },
-        }),
+        200: json('The good records are stored.', OTLP_ANSWER),
       },
       errors: ['source_not_found', 'overloaded'],
       handle: async (parts, request: EventRequest, reply) =>
         answerOtlp(request, reply, await takeEvents({ request, reply }, parts, { protocol: 'otlp' })),
     }),
   ],
-};
+});
 
-function answerOtlp(
-  request: EventRequest,
-  reply: FastifyReply,
-  { rejected, reasons }: Received,
-): FastifyReply {
+function answerOtlp({ headers }: EventRequest, reply: FastifyReply, { rejected, reasons }: Received) {
   const message = reasons.join('; ');
-  if (request.headers['content-type']?.startsWith(PROTOBUF) === true)
+  if (headers['content-type']?.startsWith(PROTOBUF) === true)
     return reply.type(PROTOBUF).send(Buffer.from(encodeResponse(rejected, message)));
   // 64-bit integers are texts in OTLP's JSON.
   const partialSuccess = { rejectedLogRecords: String(rejected), errorMessage: message };
@@ -174,65 +156,44 @@ function answerOtlp(
 export const PROTOCOLS: Readonly<Record<ProtocolName, Protocol>> = { loki, elasticsearch };
 
 /** Accepts events by these protocols. */
-export const protocolRoutes: RouteGroup = {
+export const protocolRoutes = defineGroup({
+  tag: 'events',
   setup: addBodyParser,
-  routes: PROTOCOL_NAMES.flatMap((name) => [
-    eventRoute(name),
-    ...PROTOCOLS[name].info.map((route) => infoRoute(PROTOCOLS[name], route)),
-  ]),
-};
+  routes: PROTOCOL_NAMES.flatMap(createProtocolRoutes),
+});
 
-function eventRoute(name: ProtocolName): Route {
+function createProtocolRoutes(name: ProtocolName): Route[] {
   const protocol = PROTOCOLS[name];
-  const { method, path, summary, id, bodies, respond } = protocol.events;
-  return defineRoute({
-    ...{ method, path, summary, bodies },
-    ...ownForms(protocol),
-    operation: { id, tag: 'events' },
-    scopes: ['ingest'],
+  const { projectHeader, findKey, info } = protocol;
+  const { respond, bodies, ...events } = protocol.events;
+  const withHeaders = (reply: ProtocolReply): ProtocolReply => ({
+    ...reply,
+    headers: { ...protocol.headers, ...reply.headers },
+  });
+  const writeError = (failure: TailraceError) => withHeaders(protocol.reject(failure));
+  const shared = { scopes: ['ingest'], findKey, writeError } as const;
+  const eventRoute = defineRoute({
+    ...{ ...shared, ...events, bodies },
     parameters: [
-      textParameter('header', 'X-Source', 'Source of all events; without it that which accepts each.'),
-      textParameter('header', 'X-Project', 'Project of events that do not name one.'),
+      headerParameter('X-Source', 'Source of all events; without it that which accepts each.'),
+      headerParameter('X-Project', 'Project of events that do not name one.'),
     ],
-    body: {
-      required: true,
-      content: Object.fromEntries(bodies.map(({ shown }) => [shown, { schema: {} }])),
-    },
+    body: { required: true, content: Object.fromEntries(bodies.map(({ shown }) => [shown, { schema: {} }])) },
     answer: { 200: { description: 'See docs/ingest.md.' } },
     errors: ['source_not_found', 'overloaded'],
     handle: async (parts, request: EventRequest, reply) => {
-      const sent = describe(request);
-      const { projectHeader } = protocol;
-      const index = sent.params['index'];
+      const index = request.params['index'];
       const receipt = await takeEvents({ request, reply }, parts, { protocol: name, index, projectHeader });
-      return sendProtocolReply(reply, withHeaders(protocol, respond(receipt, sent)));
+      return sendProtocolReply(reply, withHeaders(respond(receipt, request)));
     },
   });
-}
-
-function infoRoute(protocol: Protocol, { method, path, summary, reply: answer }: InfoRoute): Route {
-  return defineRoute({
-    ...{ method, path, summary },
-    ...ownForms(protocol),
-    scopes: ['ingest'],
-    answer: { 200: { description: 'As the protocol has it.' } },
-    handle: async (_parts, request, reply) =>
-      sendProtocolReply(reply, withHeaders(protocol, answer(describe(request)))),
-  });
-}
-
-/** How a protocol's senders send the key, and read failures. */
-function ownForms(protocol: Protocol) {
-  return {
-    findKey: protocol.findKey,
-    writeError: (failure: TailraceError) => withHeaders(protocol, protocol.reject(failure)),
-  };
-}
-
-function describe({ params, headers }: Pick<FastifyRequest, 'params' | 'headers'>): ProtocolRequest {
-  return { params: params as Record<string, string>, headers };
-}
-
-function withHeaders({ headers }: Protocol, reply: ProtocolReply): ProtocolReply {
-  return { ...reply, headers: { ...headers, ...reply.headers } };
+  const infoRoutes = info.map(({ reply: answer, ...about }) =>
+    defineRoute({
+      ...{ ...shared, ...about },
+      answer: { 200: { description: 'As the protocol has it.' } },
+      handle: async (_parts, request: EventRequest, reply) =>
+        sendProtocolReply(reply, withHeaders(answer(request))),
+    }),
+  );
+  return [eventRoute, ...infoRoutes];
 }

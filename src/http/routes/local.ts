@@ -6,33 +6,28 @@ import { type BackupState, readBackup, startBackup } from '../../maintenance/bac
 import { NEW_DELETION, readDeletion, startDeletion } from '../../management/deletions.ts';
 import { requireUnrestricted } from '../../management/keys.ts';
 import { DELETION, type DeletionView } from '../../management/view.ts';
-import { getCaller } from '../plugins/auth.ts';
-import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
-import { describeRun } from './query.ts';
+import { defineGroup, defineRoute, describeRun, getCaller, json, jsonBody, operation } from '../route.ts';
 
 const NO_BODY = jsonBody(Type.Object({}), { example: {} });
 const NEW_BACKUP = Type.Object({ dir: Type.String(), base: Type.Optional(Type.String()) });
 
 /** The commands of the shell on this machine, whose key only they have: cli/local-service.ts. */
-export const localRoutes: RouteGroup = {
+export const localRoutes = defineGroup({
+  checkCaller: requireLocal,
   routes: [
     defineRoute('POST /api/local/reload', ['manage'], {
-      ...{ summary: 'tailrace reload', checkCaller: requireLocal, body: NO_BODY },
-      handle: async ({ actions }) => await actions?.reload(),
+      ...{ summary: 'tailrace reload', body: NO_BODY },
+      call: ({ actions }) => actions?.reload(),
     }),
     defineRoute('POST /api/local/stop', ['manage'], {
-      ...{ summary: 'tailrace stop', checkCaller: requireLocal, body: NO_BODY },
-      async handle({ actions }) {
+      ...{ summary: 'tailrace stop', body: NO_BODY },
+      call({ actions }) {
         setImmediate(() => actions?.stop()); // once the response is sent
         return { pid: process.pid };
       },
     }),
     defineRoute('POST /api/local/backups', ['manage'], {
-      ...{
-        summary: 'tailrace backup',
-        checkCaller: requireLocal,
-        body: jsonBody(NEW_BACKUP, { example: {} }),
-      },
+      ...{ summary: 'tailrace backup', body: jsonBody(NEW_BACKUP, { example: {} }) },
       async handle({ engine }, request, reply) {
         request.socket.setTimeout(0); // a deletion takes longer than an idle connection lives
         const { dir, base } = request.body;
@@ -40,11 +35,11 @@ export const localRoutes: RouteGroup = {
       },
     }),
     defineRoute('GET /api/local/backups/:id', ['manage'], {
-      ...{ summary: 'Progress of a backup', checkCaller: requireLocal },
-      handle: async ({ engine }, { params }): Promise<BackupState> => await readBackup(engine, params.id),
+      summary: 'Progress of a backup',
+      call: ({ engine }, _caller, { id }): Promise<BackupState> => readBackup(engine, id),
     }),
   ],
-};
+});
 
 /** @throws TailraceError `forbidden` */
 function requireLocal({ keyId }: Caller): void {
@@ -53,12 +48,12 @@ function requireLocal({ keyId }: Caller): void {
 }
 
 /** Deletes the events of a project for good, for keys with the scope `manage` that are not limited otherwise. */
-export const deletionRoutes: RouteGroup = {
+export const deletionRoutes = defineGroup({
+  tag: 'events',
   bodyBytesMax: 64 * 1024,
   routes: [
-    defineRoute('POST /api/deletions', ['manage'], {
+    operation('delete_events', 'POST /api/deletions', ['manage'], {
       summary: 'Delete events for good',
-      operation: { id: 'delete_events', tag: 'events' },
       body: jsonBody(NEW_DELETION, {
         example: { project: 'aurora', before: '2026-11-20T07:00:00Z', dry_run: true },
       }),
@@ -71,16 +66,14 @@ export const deletionRoutes: RouteGroup = {
       handle: async (parts, request, reply) =>
         send(reply, await startDeletion(parts, getCaller(request), request.body)),
     }),
-    defineRoute('GET /api/deletions/:id', ['manage'], {
+    operation('get_deletion', 'GET /api/deletions/:id', ['manage'], {
       summary: 'Progress of a deletion',
-      operation: { id: 'get_deletion', tag: 'events' },
       answer: { 200: json('Ended.', DELETION), 202: json('Still being deleted.', DELETION) },
-      errors: ['not_found'],
       checkCaller: (caller) => requireUnrestricted(caller, 'see what was deleted'),
       handle: (parts, request, reply) => send(reply, readDeletion(parts, request.params.id)),
     }),
   ],
-};
+});
 
 function send(reply: FastifyReply, deletion: DeletionView): FastifyReply {
   return reply.code(deletion.state === 'running' ? 202 : 200).send(deletion);

@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import type { Parameter } from '../../definitions/parameter.ts';
 import { toText } from '../../definitions/parameter-type.ts';
-import { laneOf } from '../../engine/lanes.ts';
 import { TailraceError } from '../../errors.ts';
 import { getAllowedEndpoint } from '../../keys/named.ts';
 import {
@@ -17,8 +16,18 @@ import { type Resolved, wantsTail } from '../../serve/resolve.ts';
 import { sendTail } from '../event-stream.ts';
 import { acceptJson } from '../json-body.ts';
 import type { AppParts } from '../parts.ts';
-import { addHead, getCaller } from '../plugins/auth.ts';
-import { defineRoute, PARAMETERS_MAX, type RouteGroup, type RouteRequest, URL_BYTES_MAX } from '../route.ts';
+import { addHead } from '../plugins/auth.ts';
+import {
+  defineRoute,
+  describeRun,
+  getCaller,
+  PARAMETERS_MAX,
+  QUERY_ERRORS,
+  type RouteGroup,
+  type RouteRequest,
+  type Run,
+  URL_BYTES_MAX,
+} from '../route.ts';
 
 export const QUERY_PATH = '/api/endpoints/query/:endpoint';
 
@@ -26,7 +35,7 @@ export const QUERY_PATH = '/api/endpoints/query/:endpoint';
 const shared = {
   path: QUERY_PATH,
   scopes: ['query'],
-  errors: ['endpoint_not_found', 'not_acceptable', 'query_failed', 'overloaded', 'query_timeout'],
+  errors: ['endpoint_not_found', 'not_acceptable', ...QUERY_ERRORS],
   handle: runQuery,
 } as const;
 
@@ -95,14 +104,14 @@ function noteIgnored(
 }
 
 interface QueryRequest extends Omit<Resolved, 'ignored'> {
-  readonly execution: ReturnType<typeof describeRun>;
+  readonly execution: Run;
   /** Advice for a caller that gets no rows. */
   readonly describeDoubts?: () => string | undefined;
 }
 
 /** Finds or computes the answer, and responds with it. */
 export async function sendAnswer(
-  { cached, describe, metrics }: Pick<AppParts, 'cached' | 'describe' | 'metrics'>,
+  { cached, describe, metrics }: AppParts,
   { question, encoding, directives, execution, describeDoubts }: QueryRequest,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): Promise<FastifyReply> {
@@ -134,35 +143,8 @@ function toHeader(text: string): string {
   return text.replaceAll(/[^ -~]/gu, (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`);
 }
 
-/** Returns the options by which the query of a request runs. */
-export function describeRun(request: FastifyRequest, reply: FastifyReply) {
-  const caller = getCaller(request);
-  return {
-    // Created when a query needs it: an answer from the cache is sent before anyone could hang up.
-    get signal() {
-      return createHangUpSignal(reply);
-    },
-    lane: laneOf(caller.keyId, caller.token?.id),
-    requestId: request.id,
-  };
-}
-
-/**
- * Aborts if the caller hangs up before the response is sent. Fastify's `request.signal` aborts as soon as a body has
- * been read to its end, so it cannot be used for a POST.
- */
-function createHangUpSignal(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort();
-  });
-  if (reply.raw.destroyed) controller.abort();
-  return controller.signal;
-}
-
 /**
  * Merges the parameters of a query string and a JSON body. One that is in both counts as sent twice.
- *
  * @param body parsed JSON, in which integers may be BigInts; `undefined` if none was sent
  * @param declared the endpoint's parameters, which may be JSON values of their types; all others are texts
  * @throws TailraceError `invalid_request` if the body is not an object of such values
@@ -176,18 +158,13 @@ export function mergeParameters(
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw invalid('the body must be a JSON object of parameters, such as {"project":"aurora"}');
   const entries = Object.entries(body);
-  if (entries.length > PARAMETERS_MAX)
-    throw invalid(
-      `the body has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`,
-    );
+  const many = `the body has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`;
+  if (entries.length > PARAMETERS_MAX) throw invalid(many);
   const merged: Record<string, string | readonly string[] | undefined> = { ...query };
   for (const [name, json] of entries) {
     const parameter = declared.find((one) => one.name === name);
     const value = readValue(json, parameter);
-    if (value === undefined)
-      throw invalid(
-        `the body's ${JSON.stringify(name.slice(0, 100))} must be a string in quotes${describeTyped(json, parameter)}`,
-      );
+    if (value === undefined) throw notText(name, describeTyped(json, parameter));
     const before = Object.hasOwn(merged, name) ? merged[name] : undefined;
     merged[name] = before === undefined ? value : [before, value].flat();
   }
@@ -226,6 +203,10 @@ function describeJson(json: unknown, article: string): string {
   if (Array.isArray(json)) return `${article} list`;
   if (typeof json === 'bigint') return String(json).slice(0, SHOWN_CHARS_MAX);
   return typeof json === 'object' && json !== null ? 'an object' : JSON.stringify(json);
+}
+
+function notText(name: string, typed: string): TailraceError {
+  return invalid(`the body's ${JSON.stringify(name.slice(0, 100))} must be a string in quotes${typed}`);
 }
 
 function invalid(message: string): TailraceError {

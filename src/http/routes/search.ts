@@ -11,13 +11,27 @@ import { SEARCH_PARAMETERS } from '../../search/part.ts';
 import { SEARCH, suggestNarrowing } from '../../search/search.ts';
 import { EVENT_STREAM, wantsTail } from '../../serve/resolve.ts';
 import { sendTail } from '../event-stream.ts';
-import { contentOf, EVENTS, list, object, type Schema } from '../openapi/schema.ts';
+import {
+  contentOf,
+  EVENTS,
+  list,
+  object,
+  queryParameter,
+  type Schema,
+  textHeader,
+} from '../openapi/schema.ts';
 import type { AppParts } from '../parts.ts';
-import { getCaller } from '../plugins/auth.ts';
-import { defineRoute, json, type RawQuery, type RouteGroup, textParameter } from '../route.ts';
-import { describeRun, HINT_HEADER, SAMPLED_HEADER, sendAnswer } from './query.ts';
-
-const text = (description: string): Schema => ({ schema: { type: 'string' }, description });
+import {
+  defineGroup,
+  describeRun,
+  getCaller,
+  json,
+  operation,
+  QUERY_ERRORS,
+  type RawQuery,
+  rows,
+} from '../route.ts';
+import { HINT_HEADER, SAMPLED_HEADER, sendAnswer } from './query.ts';
 
 // The console marks its events in charts.
 const DEPLOYMENTS = 'deployments';
@@ -25,9 +39,9 @@ const DEPLOYMENTS = 'deployments';
 const ANSWER: Schema = {
   description: 'Rows; their columns depend on `part`. Or a live tail.',
   headers: {
-    Link: text('`rel="next"`: the next page, if there may be one.'),
-    [HINT_HEADER]: text('For an empty answer: why, such as fields that no source declares.'),
-    [SAMPLED_HEADER]: text('Share of the events that were read, 0 to 1, unless all were.'),
+    Link: textHeader('`rel="next"`: the next page, if there may be one.'),
+    [HINT_HEADER]: textHeader('For an empty answer: why, such as fields that no source declares.'),
+    [SAMPLED_HEADER]: textHeader('Share of the events that were read, 0 to 1, unless all were.'),
   },
   content: {
     ...contentOf(object({ result: list({ type: 'object' }) })),
@@ -35,74 +49,50 @@ const ANSWER: Schema = {
   },
 };
 
-const SEARCH_QUERY = SEARCH_PARAMETERS.map(({ name, description, schema }) => ({
-  ...{ name, in: 'query', required: false, description, schema },
-}));
+const SEARCH_QUERY = SEARCH_PARAMETERS.map((one) => queryParameter(one.name, one.description, one.schema));
 
 /** Serves events by text and field, and what can be counted of them. */
-export const searchRoutes: RouteGroup = {
+export const searchRoutes = defineGroup({
+  tag: 'events',
   routes: [
-    defineRoute('GET /api/search', ['query'], {
+    operation('search', 'GET /api/search', ['query'], {
       summary: 'Search the events of any source',
-      operation: {
-        id: 'search',
-        tag: 'events',
-        description:
-          'The newest events that match, or a live tail of them; with `part`, counts and measures by ' +
-          'time, the top values of a field, a summary of each field, patterns of the messages, or what ' +
-          'distinguishes the events from others.',
-      },
+      description:
+        'The newest events that match, or a live tail of them; with `part`, counts and measures by ' +
+        'time, the top values of a field, a summary of each field, patterns of the messages, or what ' +
+        'distinguishes the events from others.',
       parameters: [
         ...SEARCH_QUERY,
-        {
-          ...textParameter(
-            'query',
-            FORMAT_PARAMETER,
-            'Format of the answer. Without it the header `Accept` decides.',
-          ),
-          schema: { type: 'string', enum: formatNames(SEARCH) },
-        },
-        textParameter('query', CURSOR_PARAMETER, 'Continues after a page: from its `Link`.'),
+        queryParameter(FORMAT_PARAMETER, 'Format of the answer. Without it the header `Accept` decides.', {
+          ...{ type: 'string', enum: formatNames(SEARCH) },
+        }),
+        queryParameter(CURSOR_PARAMETER, 'Continues after a page: from its `Link`.'),
       ],
       answer: { 200: ANSWER },
-      errors: [
-        ...(['invalid_parameter', 'source_not_found', 'not_acceptable'] as const),
-        ...(['query_failed', 'overloaded', 'query_timeout'] as const),
-      ],
+      errors: ['invalid_parameter', 'source_not_found', 'not_acceptable', ...QUERY_ERRORS],
       handle: runSearch,
     }),
-    defineRoute('GET /api/search/endpoint', ['query'], {
+    operation('draft_endpoint', 'GET /api/search/endpoint', ['query'], {
       summary: 'A search as the files of an endpoint',
-      operation: {
-        id: 'draft_endpoint',
-        tag: 'events',
-        description:
-          'A draft for the workbench, of the parts rows, histogram and values: the same numbers by SQL ' +
-          'over the tables of the sources, with parameters, a chart, and a test made of the newest ' +
-          'events, trimmed to what the query reads. Nothing is saved.',
-      },
+      description:
+        'A draft for the workbench, of the parts rows, histogram and values: the same numbers by SQL ' +
+        'over the tables of the sources, with parameters, a chart, and a test made of the newest ' +
+        'events, trimmed to what the query reads. Nothing is saved.',
       parameters: SEARCH_QUERY,
       answer: { 200: json('The files.', SEARCH_DRAFT) },
-      errors: [
-        ...(['invalid_parameter', 'source_not_found'] as const),
-        ...(['query_failed', 'overloaded', 'query_timeout'] as const),
-      ],
+      errors: ['invalid_parameter', 'source_not_found', ...QUERY_ERRORS],
       handle: draftEndpoint,
     }),
-    defineRoute('GET /api/searches', ['query'], {
+    operation('list_searches', 'GET /api/searches', ['query'], {
       summary: 'Saved searches that the key may run',
-      operation: { id: 'list_searches', tag: 'events' },
-      answer: { 200: json('The present state.', object({ result: list(SAVED_SEARCH) })) },
-      handle: async ({ registry }, request) => ({
-        result: listSavedSearches(registry, getCaller(request)),
-      }),
+      answer: { 200: rows('The present state.', SAVED_SEARCH) },
+      call: listSavedSearches,
     }),
-    defineRoute('GET /api/search/sources', ['query'], {
+    operation('list_search_sources', 'GET /api/search/sources', ['query'], {
       summary: 'Sources and fields that the key may search',
-      operation: { id: 'list_search_sources', tag: 'events' },
-      answer: { 200: json('The present state.', object({ result: list(SEARCH_SOURCE) })) },
-      handle: async ({ findSearchable }, request) => ({
-        result: findSearchable(getCaller(request)).map((source) => ({
+      answer: { 200: rows('The present state.', SEARCH_SOURCE) },
+      call: ({ findSearchable }, caller) => ({
+        result: findSearchable(caller).map((source) => ({
           ...{ name: source.name, id: source.id, description: source.description },
           internal: source.isInternal === true,
           fields: listFields(source),
@@ -112,7 +102,7 @@ export const searchRoutes: RouteGroup = {
       }),
     }),
   ],
-};
+});
 
 type SearchRequest = FastifyRequest<{ Querystring: RawQuery }>;
 

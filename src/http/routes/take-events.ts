@@ -11,9 +11,8 @@ import { getAllowedSource, hideMissing, requireSource } from '../../keys/named.t
 import { headerOf } from '../../lib/network.ts';
 import { OWNER } from '../../query/pins.ts';
 import type { AppParts } from '../parts.ts';
-import { getCaller } from '../plugins/auth.ts';
 import { rejectType } from '../plugins/errors.ts';
-import type { RawQuery } from '../route.ts';
+import { getCaller, type RawQuery } from '../route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -22,17 +21,11 @@ declare module 'fastify' {
   }
 }
 
-/** A request body with events, decompressed. */
-interface RawBody {
-  readonly bytes: Buffer;
-  readonly format: BodyFormat;
-}
-
-/** A request with events in its body. */
+/** A request with events in its body, which is decompressed. */
 export type EventRequest = FastifyRequest<{
-  Params: Readonly<Record<never, string>>;
+  Params: Readonly<Record<string, string>>;
   Querystring: RawQuery;
-  Body: RawBody | undefined;
+  Body: { readonly bytes: Buffer; readonly format: BodyFormat } | undefined;
 }>;
 
 /**
@@ -51,7 +44,7 @@ export function addBodyParser(
     const check = body && (() => admitEvents(getCaller(request).keyId, Number(length) || 0));
     const head = { encoding: isOwn ? undefined : encoding, length: Number(length), check };
     const bytes = await readBody(payload, head, config);
-    return body === undefined ? undefined : ({ bytes, format: body.format } satisfies RawBody);
+    return body && { bytes, format: body.format };
   });
 }
 
@@ -65,20 +58,18 @@ function findBody(request: FastifyRequest): EventBody | undefined {
   return body;
 }
 
-interface TakeOptions extends Pick<EventPost, 'protocol' | 'index'> {
-  /** The header that names the project, besides `X-Project`. */
-  readonly projectHeader?: string | undefined;
-}
-
 /**
  * Stores the events of a request; with an Idempotency-Key only once, even if it is sent again. A request that names no
  * source leaves it to the protocol, else to the body. Headers of the response count what its sender should know of.
+ *
+ * @param from `projectHeader`: the header that names the project, besides `X-Project`
  */
 export async function takeEvents(
   { request, reply }: { readonly request: EventRequest; readonly reply: FastifyReply },
   { receive, registry, config }: AppParts,
-  { protocol, index, projectHeader }: TakeOptions = {},
+  from: Pick<EventPost, 'protocol' | 'index'> & { readonly projectHeader?: string | undefined } = {},
 ): Promise<Receipt> {
+  const { protocol, index, projectHeader } = from;
   const caller = getCaller(request);
   const source = findSource({ getSource: (text) => getAllowedSource(registry, caller, text) }, request);
   const pinnedProject = pinnedProjectOf(caller);
@@ -111,7 +102,6 @@ export async function takeEvents(
 
 /**
  * Finds the project that the key or a header names.
- *
  * @throws TailraceError `forbidden` if a header names another than the key
  */
 function findProject(
@@ -132,9 +122,8 @@ function pinnedProjectOf({ pins }: Caller): string | undefined {
 }
 
 /**
- * Checks the project that a person with several has chosen: without this check, events for another one would be stored
- * in the first.
- *
+ * Checks the project that a person with several has chosen: without this check, events for another one would be
+ * stored in the first.
  * @throws TailraceError `forbidden`
  */
 function checkChoice({ query }: Pick<EventRequest, 'query'>, { person, pins }: Caller): void {

@@ -1,28 +1,49 @@
 import { Type } from 'typebox';
 import { ENDPOINT_NAME } from '../../definitions/endpoint.ts';
+import type { Caller } from '../../keys/keyring.ts';
 import { closed, shortText } from '../../lib/schema.ts';
-import { toParameterViews } from '../../management/definitions.ts';
+import { DASHBOARD_CHECK } from '../../management/dashboard-view.ts';
+import { toDashboardView, toParameterViews } from '../../management/definitions.ts';
 import {
+  ALERT_CHECK,
+  ALERT_FILE,
   DRAFT_CHECK,
   type DraftCheck,
   ENDPOINT_FILES,
   RUN_REPORT,
-  type RunReport,
+  SAVED_ALERT,
   SAVED_ENDPOINT,
   SAVED_TEST,
   WORKBENCH,
 } from '../../management/workbench-view.ts';
 import { checkDraft } from '../../workbench/check.ts';
+import {
+  checkText,
+  EDITED_ALERTS,
+  EDITED_DASHBOARDS,
+  EDITED_SEARCHES,
+  type EditedKind,
+  readDefinitionFile,
+  saveDefinitionFile,
+} from '../../workbench/definition-file.ts';
 import { toDraftError } from '../../workbench/draft.ts';
 import { runDraft } from '../../workbench/run.ts';
 import { addTest } from '../../workbench/tests.ts';
 import { describeWorkbench, readFiles, requireAuthor } from '../../workbench/workbench.ts';
 import { list, object, plain } from '../openapi/schema.ts';
-import { getCaller } from '../plugins/auth.ts';
-import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
-import { describeRun } from './query.ts';
+import type { AppParts } from '../parts.ts';
+import {
+  defineGroup,
+  describeRun,
+  json,
+  jsonBody,
+  operation,
+  QUERY_ERRORS,
+  type RouteGroup,
+} from '../route.ts';
 
 const TEXT = Type.String();
+const VERSION = Type.Union([TEXT, Type.Null()], { expected: 'the version that was read, or null' });
 const DRAFT = { definition: TEXT, sql: TEXT };
 const VALUES = Type.Record(
   Type.String({ maxLength: 100 }),
@@ -34,7 +55,7 @@ const CALL = closed({ ...DRAFT, values: Type.Optional(VALUES) });
 const SAVE = closed({
   name: ENDPOINT_NAME,
   ...DRAFT,
-  version: Type.Union([TEXT, Type.Null()], { expected: 'the version that was read, or null' }),
+  version: VERSION,
   test: Type.Optional(TEXT),
 });
 
@@ -61,103 +82,71 @@ const EXAMPLE = {
 };
 const CALL_EXAMPLE = { ...EXAMPLE, values: { project: 'aurora' } };
 
-const RUN_ERRORS = [
-  'invalid_parameter',
-  'invalid_definition',
-  'query_failed',
-  'rate_limited',
-  'overloaded',
-  'query_timeout',
-] as const;
-
 // Two texts of 64 KiB and values, in JSON.
 const BODY_BYTES_MAX = 1024 * 1024;
 
 /** Serves the workbench of the console: SQL over the tables of all sources, for keys that may read everything. */
-export const workbenchRoutes: RouteGroup = {
+export const workbenchRoutes = defineGroup({
+  tag: 'console',
+  checkCaller: requireAuthor,
   bodyBytesMax: BODY_BYTES_MAX,
   routes: [
-    defineRoute('GET /api/workbench', ['manage'], {
-      checkCaller: requireAuthor,
+    operation('get_workbench', 'GET /api/workbench', ['manage'], {
       summary: 'Completions for an editor of endpoints, and whether it may save',
-      operation: { id: 'get_workbench', tag: 'console' },
       answer: { 200: json('The present state.', WORKBENCH) },
-      handle: (parts) => describeWorkbench(parts),
+      call: describeWorkbench,
     }),
-    defineRoute('GET /api/workbench/endpoints/:name', ['manage'], {
-      checkCaller: requireAuthor,
+    operation('get_endpoint_files', 'GET /api/workbench/endpoints/:name', ['manage'], {
       summary: 'The two files of an endpoint as texts',
-      operation: { id: 'get_endpoint_files', tag: 'console' },
       answer: { 200: json('The present state.', ENDPOINT_FILES) },
-      errors: ['endpoint_not_found', 'conflict'],
-      handle: (parts, request) => readFiles(parts, request.params.name),
+      errors: ['conflict'],
+      call: (parts, _caller, { name }) => readFiles(parts, name),
     }),
-    defineRoute('POST /api/workbench/run', ['manage'], {
-      checkCaller: requireAuthor,
+    operation('run_draft', 'POST /api/workbench/run', ['manage'], {
       summary: 'Run a draft of an endpoint, within its limits and uncached',
-      operation: { id: 'run_draft', tag: 'console' },
       body: jsonBody(CALL, { example: CALL_EXAMPLE }),
       answer: {
         200: json('Rows as the endpoint would return them.', {
           allOf: [object({ result: list({ type: 'object' }) }), plain(RUN_REPORT)],
         }),
       },
-      errors: [...RUN_ERRORS],
+      errors: ['invalid_parameter', 'invalid_definition', 'rate_limited', ...QUERY_ERRORS],
       async handle(parts, request, reply) {
-        const { values = {}, ...texts } = request.body;
-        const { rows, count, report } = await runDraft(
-          parts,
-          { ...texts, values },
-          describeRun(request, reply),
-        );
+        const draft = { values: {}, ...request.body };
+        const { rows, count, report } = await runDraft(parts, draft, describeRun(request, reply));
         request.detail = { rows: count, rows_read: report.rows_read, engine_ms: report.engine_ms };
-        return reply.type('application/json; charset=utf-8').send(frame(rows, report));
+        const end = Buffer.from(`],${JSON.stringify(report).slice(1)}`);
+        reply.type('application/json; charset=utf-8');
+        return reply.send(Buffer.concat([Buffer.from('{"result":['), rows, end])); // the engine's bytes
       },
     }),
-    defineRoute('POST /api/workbench/check', ['manage'], {
-      checkCaller: requireAuthor,
+    operation('check_draft', 'POST /api/workbench/check', ['manage'], {
       summary: 'The faults of a draft, its parameters and its columns',
-      operation: { id: 'check_draft', tag: 'console' },
       body: jsonBody(closed(DRAFT), { example: EXAMPLE }),
       answer: { 200: json('Without faults `errors` is empty.', DRAFT_CHECK) },
       errors: ['overloaded', 'query_timeout'],
-      async handle(parts, request, reply): Promise<DraftCheck> {
-        const checked = await checkDraft(parts, request.body, describeRun(request, reply));
-        const { endpoint } = checked.draft;
-        return {
-          parameters: endpoint === undefined ? [] : toParameterViews(endpoint, {}),
-          columns: [...checked.columns],
-          errors: checked.faults.map(toDraftError),
-        };
+      async call(parts, _caller, texts, run): Promise<DraftCheck> {
+        const { draft, columns, faults } = await checkDraft(parts, texts, run);
+        const parameters = draft.endpoint === undefined ? [] : toParameterViews(draft.endpoint, {});
+        return { parameters, columns: [...columns], errors: faults.map(toDraftError) };
       },
     }),
-    defineRoute('POST /api/workbench/save', ['manage'], {
-      checkCaller: requireAuthor,
+    operation('save_endpoint', 'POST /api/workbench/save', ['manage'], {
       summary: 'Write the two files of an endpoint, serve them, and run its tests',
-      operation: {
-        id: 'save_endpoint',
-        tag: 'console',
-        description:
-          'With `TAILRACE_EDIT_ENDPOINTS=1` or in `tailrace dev`. A failed test does not undo the ' +
-          'save. `version` is that of the texts that were read before; null for a new endpoint, which ' +
-          'may bring `test`, a file of tests.',
-      },
+      description:
+        'With `TAILRACE_EDIT_ENDPOINTS=1` or in `tailrace dev`. A failed test does not undo the ' +
+        'save. `version` is that of the texts that were read before; null for a new endpoint, which ' +
+        'may bring `test`, a file of tests.',
       body: jsonBody(SAVE, { example: { name: 'errors.by-path', ...EXAMPLE, version: null } }),
       answer: { 200: json('Saved and served.', SAVED_ENDPOINT) },
-      errors: ['invalid_definition', 'conflict', 'query_failed', 'overloaded', 'query_timeout'],
-      handle: ({ save }, request, reply) =>
-        save(request.body, getCaller(request), describeRun(request, reply)),
+      errors: ['invalid_definition', 'conflict', ...QUERY_ERRORS],
+      call: ({ save }, caller, request, run) => save(request, caller, run),
     }),
-    defineRoute('POST /api/workbench/tests', ['manage'], {
-      checkCaller: requireAuthor,
+    operation('add_test', 'POST /api/workbench/tests', ['manage'], {
       summary: 'Add the result of a run to the tests of an endpoint, and run them',
-      operation: {
-        id: 'add_test',
-        tag: 'console',
-        description:
-          'Writes a case into `tests/results.yaml`, where endpoints may be saved: `now`, `values` and ' +
-          'at most 20 `rows`, a text of JSON. A failed test does not undo it.',
-      },
+      description:
+        'Writes a case into `tests/results.yaml`, where endpoints may be saved: `now`, `values` and ' +
+        'at most 20 `rows`, a text of JSON. A failed test does not undo it.',
       body: jsonBody(TEST, {
         example: {
           name: 'errors.by-path',
@@ -168,18 +157,99 @@ export const workbenchRoutes: RouteGroup = {
         },
       }),
       answer: { 200: json('Added.', SAVED_TEST) },
-      errors: ['invalid_request', 'endpoint_not_found', 'conflict', 'overloaded'],
-      handle: (parts, request, reply) =>
-        addTest(parts, request.body, { caller: getCaller(request), execution: describeRun(request, reply) }),
+      errors: ['endpoint_not_found', 'conflict', 'overloaded'],
+      call: (parts, caller, request, execution) => addTest(parts, request, { caller, execution }),
     }),
   ],
-};
+});
 
-/** Wraps the engine's rows in the object of the response. */
-function frame(rows: Buffer, report: RunReport): Buffer {
-  return Buffer.concat([
-    Buffer.from('{"result":['),
-    rows,
-    Buffer.from(`],${JSON.stringify(report).slice(1)}`),
-  ]);
+const SAVE_FILE = closed({ name: ENDPOINT_NAME, definition: TEXT, version: VERSION });
+
+interface Shown<T> {
+  /** A definition without faults, by this name. */
+  readonly example: { readonly name: string; readonly definition: string };
+  /** The response of a check. */
+  readonly checked?: ReturnType<typeof json>;
+  /** What it has besides the faults. */
+  readonly show?: (item: T | undefined, parts: AppParts, caller: Caller) => object;
 }
+
+/** Serves the files of a kind of definition to the console. */
+function createFileRoutes<T>(kind: EditedKind<T>, { example, checked, show }: Shown<T>): RouteGroup {
+  const { noun, nouns } = kind;
+  const a = /^[aeiou]/.test(noun) ? 'an' : 'a';
+  return defineGroup({
+    tag: 'console',
+    checkCaller: requireAuthor,
+    bodyBytesMax: 512 * 1024, // a text of 64 KiB in JSON
+    routes: [
+      operation(`get_${noun}_file`, `GET /api/workbench/${nouns}/:name`, ['manage'], {
+        summary: `The file of ${a} ${noun} as a text`,
+        answer: { 200: json('The present state.', ALERT_FILE) },
+        errors: ['conflict'],
+        call: (parts, _caller, { name }) => readDefinitionFile(kind, parts, name),
+      }),
+      operation(`check_${noun}`, `POST /api/workbench/${nouns}/check`, ['manage'], {
+        summary: `The faults of the text of ${a} ${noun}`,
+        body: jsonBody(closed({ definition: TEXT }), { example: { definition: example.definition } }),
+        answer: { 200: checked ?? json('Without faults `errors` is empty.', ALERT_CHECK) },
+        call(parts, caller, { definition }) {
+          const { faults, item } = checkText(kind, parts, definition);
+          return { errors: faults.map(toDraftError), ...show?.(item, parts, caller) };
+        },
+      }),
+      operation(`save_${noun}`, `POST /api/workbench/${nouns}/save`, ['manage'], {
+        summary: `Write the file of ${a} ${noun}, and serve it`,
+        description:
+          'With `TAILRACE_EDIT_ENDPOINTS=1` or in `tailrace dev`. `version` is that of the text that ' +
+          `was read before; null for a new ${noun}.`,
+        body: jsonBody(SAVE_FILE, { example: { ...example, version: null } }),
+        answer: { 200: json('Saved and served.', SAVED_ALERT) },
+        errors: ['invalid_definition', 'conflict', 'overloaded'],
+        call: (parts, caller, request) => saveDefinitionFile(kind, parts, { request, caller }),
+      }),
+    ],
+  });
+}
+
+export const workbenchAlertRoutes = createFileRoutes(EDITED_ALERTS, {
+  example: {
+    name: 'checkout.errors',
+    definition: `name: checkout.errors
+description: Checkout fails.
+endpoint: failing.paths
+every: 60
+when: { column: failures, above: 10 }
+text: "{{ failures }} failures"
+to: [ops]
+`,
+  },
+});
+
+export const workbenchDashboardRoutes = createFileRoutes(EDITED_DASHBOARDS, {
+  example: {
+    name: 'checkout',
+    definition: `name: checkout
+title: Checkout
+rows:
+  - panels: [{ endpoint: failing.paths }]
+`,
+  },
+  checked: json(
+    'Without faults `errors` is empty; `dashboard` is null if it cannot be read.',
+    DASHBOARD_CHECK,
+  ),
+  show: (item, parts, caller) => ({
+    dashboard: item === undefined ? null : toDashboardView(parts, caller, item),
+  }),
+});
+
+export const workbenchSearchRoutes = createFileRoutes(EDITED_SEARCHES, {
+  example: {
+    name: 'checkout',
+    definition: `name: checkout
+title: Checkout fails
+search: { q: "level:error request.path:/checkout*", range: 24h }
+`,
+  },
+});
