@@ -8,7 +8,7 @@ import { InputError, StoppedError } from '../errors.ts';
 import { replaceFile } from '../lib/file.ts';
 import { withReserve } from '../lib/reserve.ts';
 import { readConfig } from './environment.ts';
-import { findKey, findRemote, type Remote, type RemoteOptions } from './remote.ts';
+import type { Remote, RemoteOptions } from './remote.ts';
 
 /** A service of this machine, with the key that it has for commands: another one with each start. */
 export type LocalService = Pick<Remote, 'url' | 'key'>;
@@ -136,14 +136,17 @@ export function findStore(config = readConfig()): { readonly config: Config; rea
 }
 
 /**
- * Returns the service that a command calls: that of `--url`, else the one that runs in this folder, with the key of the
- * options, else of this machine's commands.
+ * Returns the service that a command calls: that of `--url`, else the one that runs in this folder. Its key is that of
+ * the options, else of the environment, else, in this folder, of this machine's commands. An empty one is none.
  *
  * @throws InputError if there is no service, or no key for it
  */
 export async function findService(config: Store, options: RemoteOptions): Promise<Remote> {
-  const remote = findRemote(options);
-  if (remote !== undefined) return remote;
-  const service = await getLocalService(config, '; --url names one that runs elsewhere');
-  return { ...service, key: findKey(options) ?? service.key };
+  const { url, key = process.env['TAILRACE_KEY'] ?? '' } = options;
+  if (url === undefined) {
+    const service = await getLocalService(config, '; --url names one that runs elsewhere');
+    return { ...service, ...(key !== '' && { key }) };
+  }
+  if (key === '') throw new InputError(['--url needs a key: give --key or set TAILRACE_KEY']);
+  return { url, key };
 }
