@@ -47,7 +47,7 @@ export function parsePublicUrl(text: string): string {
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** Checks `TAILRACE_OIDC_ISSUER`: without TLS only on this machine. @returns it in the provider’s own spelling @throws Error */
+/** Checks `TAILRACE_OIDC_ISSUER`, in the provider’s own spelling: without TLS only on this machine. @throws Error */
 export function parseIssuer(text: string): string {
   const right = 'https://login.example.com/realms/main';
   if (!isConfidential(parsePlainUrl(text, right)))
