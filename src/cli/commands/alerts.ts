@@ -12,7 +12,7 @@ import {
   parsePair,
   toPrintable,
 } from '../format.ts';
-import { findService, findStore } from '../local-service.ts';
+import { findService } from '../local-service.ts';
 import { addRemoteOptions, callRemote, type RemoteCall, type RemoteOptions } from '../remote.ts';
 
 export function alertsCommand(): Command {
@@ -124,10 +124,7 @@ async function tryAlert(
 
 /** Calls the service of the options, or the one on the data directory of the settings. */
 async function call(at: RemoteOptions, path: string, options: RemoteCall = {}): Promise<unknown> {
-  return await callRemote(await findService(findStore().config, at), path, {
-    ...options,
-    signal: stopSignal(),
-  });
+  return await callRemote(await findService(at), path, { ...options, signal: stopSignal() });
 }
 
 function describeTest({ result, firing, last_error: lastError }: AlertTestView): string[] {

@@ -21,7 +21,7 @@ export function checkCommand(): Command {
 }
 
 async function check(): Promise<void> {
-  const { config } = findStore();
+  const config = findStore();
   const reading = await readDefinitions(config);
   for (const line of describeFolders(reading.folders)) process.stderr.write(`tailrace: ${line}\n`);
   for (const warning of reading.warnings) warn(formatFault(warning));

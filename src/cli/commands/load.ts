@@ -41,10 +41,10 @@ async function load(source: string, files: string[], options: LoadOptions): Prom
   const { dryRun = false } = options;
   if (dryRun && options.url !== undefined)
     throw new InputError(['--dry-run reads the definitions of this machine; leave out --url']);
-  const { config } = findStore();
+  const config = findStore();
   const signal = stopSignal();
   const sizes = checkFiles(files);
-  const service = dryRun ? undefined : await findService(config, options);
+  const service = dryRun ? undefined : await findService(options, config);
   const all: LoadCounts[] = [];
   const total = (name: 'rejected' | 'withoutProject') => all.reduce((sum, counts) => sum + counts[name], 0);
   try {
