@@ -8,7 +8,7 @@ import { InputError, StoppedError } from '../errors.ts';
 import { replaceFile } from '../lib/file.ts';
 import { withReserve } from '../lib/reserve.ts';
 import { readConfig } from './environment.ts';
-import { findKey, findRemote, type Remote, type RemoteOptions } from './remote.ts';
+import type { Remote, RemoteOptions } from './remote.ts';
 
 /** A service of this machine, with the key that it has for commands: another one with each start. */
 export type LocalService = Pick<Remote, 'url' | 'key'>;
@@ -78,7 +78,7 @@ const POLL_EVERY_MS = 50;
  * @param orElse what helps besides, for the error
  * @throws InputError if there is none
  */
-export async function getLocalService(config: Store, orElse = ''): Promise<Remote> {
+export async function getLocalService(config: Store = findStore(), orElse = ''): Promise<Remote> {
   const { dataDir } = config;
   const endMs = performance.now() + START_MS_MAX;
   for (;;) {
@@ -111,39 +111,35 @@ export const DEV_STORE = { dataDir: '.tailrace', clickhouseUrl: '', controlUrl: 
  * folder, else the default. On standard error it says which store that is if no service, or two of them, run here.
  */
 export function readStoreConfig(settings = readConfig()): Config {
-  const { config, note } = findStore(settings);
-  if (note !== undefined) process.stderr.write(`tailrace: ${note}\n`);
-  return config;
+  return findStore(settings, (note) => process.stderr.write(`tailrace: ${note}\n`));
 }
 
 /** As `readStoreConfig`, for commands that say themselves which store they need. */
-export function findStore(config = readConfig()): { readonly config: Config; readonly note?: string } {
-  if ((process.env['TAILRACE_DATA_DIR'] ?? '') !== '') return { config };
+export function findStore(config = readConfig(), note: (text: string) => void = () => {}): Config {
+  if ((process.env['TAILRACE_DATA_DIR'] ?? '') !== '') return config;
+  const { dataDir, clickhouseUrl, controlUrl } = config;
   // A service on a server does not lock its data directory.
-  const isServed = config.clickhouseUrl !== '' || config.controlUrl !== '' || isService(config.dataDir);
+  const isServed = clickhouseUrl !== '' || controlUrl !== '' || isService(dataDir);
   const isDev = isService(DEV_STORE.dataDir);
-  if (isDev && !isServed) return { config: { ...config, ...DEV_STORE } };
-  if (isDev)
-    return {
-      config,
-      note: `using the store of the settings (${config.dataDir}), not that of "tailrace dev"`,
-    };
-  if (isServed) return { config };
-  return {
-    config,
-    note: `no service runs on ${config.dataDir} or ${DEV_STORE.dataDir}; using data directory ${config.dataDir}`,
-  };
+  if (isDev && !isServed) return { ...config, ...DEV_STORE };
+  if (isDev) note(`using the store of the settings (${dataDir}), not that of "tailrace dev"`);
+  else if (!isServed)
+    note(`no service runs on ${dataDir} or ${DEV_STORE.dataDir}; using data directory ${dataDir}`);
+  return config;
 }
 
 /**
- * Returns the service that a command calls: that of `--url`, else the one that runs in this folder, with the key of the
- * options, else of this machine's commands.
+ * Returns the service that a command calls: that of `--url`, else the one that runs in this folder. Its key is that of
+ * the options, else of the environment, else, in this folder, of this machine's commands. An empty one is none.
  *
  * @throws InputError if there is no service, or no key for it
  */
-export async function findService(config: Store, options: RemoteOptions): Promise<Remote> {
-  const remote = findRemote(options);
-  if (remote !== undefined) return remote;
-  const service = await getLocalService(config, '; --url names one that runs elsewhere');
-  return { ...service, key: findKey(options) ?? service.key };
+export async function findService(options: RemoteOptions, config: Store = findStore()): Promise<Remote> {
+  const { url, key = process.env['TAILRACE_KEY'] ?? '' } = options;
+  if (url === undefined) {
+    const service = await getLocalService(config, '; --url names one that runs elsewhere');
+    return { ...service, ...(key !== '' && { key }) };
+  }
+  if (key === '') throw new InputError(['--url needs a key: give --key or set TAILRACE_KEY']);
+  return { url, key };
 }

@@ -37,43 +37,37 @@ interface ReloadOptions {
 
 /** Reloads the definitions on request, one reload at a time. Requests during a reload cause one more after it. */
 export function createReloads({ logger, isWatched, onReloaded }: ReloadOptions): Reloads {
-  let core: Core | undefined;
-  let running = false;
-  let wanted: PromiseWithResolvers<ReloadResult> | undefined;
-  let changed = new Set<string>();
+  const { promise: core, resolve: start } = Promise.withResolvers<Core>();
+  let last: Promise<unknown> = core;
+  /** The reload that waits for the one that is running; later requests join it. */
+  let next: Promise<ReloadResult> | undefined;
+  let changed: ReadonlySet<string> = new Set();
 
-  async function reloadAll(from: Core): Promise<void> {
-    running = true;
-    while (wanted !== undefined) {
-      const { resolve } = wanted;
-      wanted = undefined;
-      const result = await reload(from, logger);
-      if (isWatched) for (const line of describeResult(result)) process.stderr.write(`tailrace: ${line}\n`);
-      resolve(result);
-      if (result.faults.length > 0) continue;
-      const paths = changed;
-      changed = new Set();
-      await onReloaded?.(paths, from);
-    }
-    running = false;
+  async function run(before: Promise<unknown>): Promise<ReloadResult> {
+    await before;
+    next = undefined;
+    const result = await reload(await core, logger);
+    if (isWatched) for (const line of describeResult(result)) process.stderr.write(`tailrace: ${line}\n`);
+    return result;
   }
 
-  function run(): void {
-    if (wanted !== undefined && !running && core !== undefined) void reloadAll(core);
+  async function handOn({ faults }: ReloadResult): Promise<void> {
+    if (faults.length > 0) return;
+    const paths = changed;
+    changed = new Set();
+    await onReloaded?.(paths, await core);
   }
 
   return {
     request(paths = new Set()) {
       changed = changed.union(paths);
-      wanted ??= Promise.withResolvers();
-      const { promise } = wanted;
-      run();
-      return promise;
+      if (next === undefined) {
+        next = run(last);
+        last = next.then(handOn);
+      }
+      return next;
     },
-    start(ready) {
-      core = ready;
-      run();
-    },
+    start,
   };
 }
 

@@ -51,19 +51,6 @@ export function addRemoteOptions(command: Command, about: string, scope: string)
     .option('--key <key>', `key with scope ${scope} (default: TAILRACE_KEY)`);
 }
 
-/** Returns the key of the options, else of the environment, where an empty value counts as not set. */
-export function findKey({ key = process.env['TAILRACE_KEY'] }: RemoteOptions): string | undefined {
-  return key === '' ? undefined : key;
-}
-
-/** Returns the service of the options; `undefined` without `--url`. @throws InputError if there is no key for it */
-export function findRemote({ url, ...options }: RemoteOptions): Remote | undefined {
-  if (url === undefined) return undefined;
-  const key = findKey(options);
-  if (key !== undefined) return { url, key };
-  throw new InputError(['--url needs a key: give --key or set TAILRACE_KEY']);
-}
-
 function parseUrl(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
   throw new InvalidArgumentError('It must be an address such as http://127.0.0.1:4000.');
@@ -88,16 +75,11 @@ export async function fetchRemote(
 ): Promise<RemoteResponse> {
   const { url } = remote;
   const headers = { accept, ...(body && { 'content-type': JSON_TYPE }) };
-  const sent = await sendRequest(remote, path, {
-    headers,
-    body: body && JSON.stringify(body),
-    method,
-    signal,
-  }).catch((cause) => {
+  const request = { headers, body: body && JSON.stringify(body), method, signal };
+  const sent = await sendRequest(remote, path, request).catch((cause) => {
     if (signal?.aborted === true) throw new StoppedError(`stopped by ${signal.reason}`, { cause });
-    throw new TailraceError('engine_unavailable', `${url} cannot be reached: ${messageOf(cause)}`, {
-      cause,
-    });
+    const message = `${url} cannot be reached: ${messageOf(cause)}`;
+    throw new TailraceError('engine_unavailable', message, { cause });
   });
   const mediaType = sent.headers['content-type']?.split(';')[0] ?? '';
   const ignored = parseIgnored(String(sent.headers[IGNORED_HEADER] ?? ''));
@@ -126,12 +108,8 @@ export async function sendRequest(
   { headers, body, method = body === undefined ? 'GET' : 'POST', signal }: RemoteRequest,
 ): Promise<{ status: number; headers: IncomingHttpHeaders; bytes: Buffer }> {
   const send = url.startsWith('https:') ? requestHttps : requestHttp;
-  const options = {
-    method,
-    headers: { 'x-api-key': key, ...headers },
-    signal,
-    rejectUnauthorized: !isLocal,
-  };
+  const own = { 'x-api-key': key, ...headers };
+  const options = { method, headers: own, signal, rejectUnauthorized: !isLocal };
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   send(`${url.replace(/\/+$/, '')}${path}`, options, resolve)
     .once('error', reject)

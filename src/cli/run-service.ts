@@ -50,15 +50,16 @@ export async function runService(run: ServiceRun): Promise<void> {
   // Before the definitions are read, so that no change is missed.
   if (isWatching) cleanup.defer(await watchDefinitions(config, (paths) => void reloads.request(paths)));
   const localKey = createLocalKey();
+  const runTests: RunTests = async (name, signal) => {
+    const { createEndpointTests } = await import('./commands/test.ts'); // loaded only if it is used
+    return await createEndpointTests(config)(name, signal);
+  };
   const options = {
     logger,
     owner: ownerName(command),
-    runTests: testsOf(config),
+    runTests,
     environment: process.env,
-    actions: {
-      reload: reloads.request,
-      stop: () => stopping.abort('tailrace stop'),
-    },
+    actions: { reload: reloads.request, stop: () => stopping.abort('tailrace stop') },
     localKey,
     async prepare(core: Core) {
       // Before a sample is stored, so that a port in use is reported at once.
@@ -74,16 +75,16 @@ export async function runService(run: ServiceRun): Promise<void> {
   cleanup.defer(service.close);
   reloads.start(service.core);
   if (stop.aborted) return;
-  const address = await openAddress(service, run);
+  const { host, port } = config;
+  const address = await service.app.listen({ host, port, backlog: BACKLOG_MAX }).catch((error: unknown) => {
+    throw explainListening(error, config);
+  });
   endAnnouncement = announce(run, { url: address, key: localKey });
-  await serve(service, address, { ...run, stop });
-}
-
-function testsOf(config: Config): RunTests {
-  return async (name, signal) => {
-    const { createEndpointTests } = await import('./commands/test.ts'); // loaded only if it is used
-    return await createEndpointTests(config)(name, signal);
-  };
+  for (const line of describeFolders(service.core.folders)) logger.info(line);
+  await run.welcome(service, address);
+  logger.info({ address }, 'listening');
+  if (!stop.aborted) await once(stop, 'abort');
+  logger.info({ signal: stop.reason }, 'stopping');
 }
 
 /** Logs to standard error; standard output is for people. */
@@ -112,22 +113,6 @@ function announce({ config, logger }: ServiceRun, service: LocalService): () => 
 
 // Connections that wait to be accepted: in a burst of a thousand the kernel must not reject any.
 const BACKLOG_MAX = 4_096;
-
-async function openAddress(service: Service, { config }: ServiceRun): Promise<string> {
-  const { host, port } = config;
-  return await service.app.listen({ host, port, backlog: BACKLOG_MAX }).catch((error: unknown) => {
-    throw explainListening(error, config);
-  });
-}
-
-async function serve(service: Service, address: string, run: ServiceRun): Promise<void> {
-  const { logger, stop, welcome } = run;
-  for (const line of describeFolders(service.core.folders)) logger.info(line);
-  await welcome(service, address);
-  logger.info({ address }, 'listening');
-  if (!stop.aborted) await once(stop, 'abort');
-  logger.info({ signal: stop.reason }, 'stopping');
-}
 
 /** Maps failures that may pass, such as a full disk or a store that another process still releases. */
 function explainStart(error: unknown, { dataDir }: Config): unknown {
@@ -161,9 +146,8 @@ function explainListening(error: unknown, { host, port }: Pick<Config, 'host' | 
     EADDRNOTAVAIL: `${host} is not an address of this machine now; wait for it or set TAILRACE_HOST`,
     EACCES: `port ${port} needs more rights than this process has; set TAILRACE_PORT to one above 1023`,
     ENOTFOUND: `the address ${host} is unknown now; wait for it or set TAILRACE_HOST`,
-    EAI_AGAIN: `the address ${host} is unknown now; wait for it or set TAILRACE_HOST`,
   };
-  const reason = why[code ?? ''];
+  const reason = why[code === 'EAI_AGAIN' ? 'ENOTFOUND' : (code ?? '')];
   return reason === undefined ? error : toStartError(reason, error);
 }
 

@@ -25,6 +25,15 @@ export function text(env: string, help: string, parse = (value: string) => value
   return { env, aliases: [], help, unit: '', fallback: '', secret: false, parse };
 }
 
+/** A text that is not blank if it is set. */
+export function filled(env: string, help: string, fallback = ''): Setting<string> {
+  const parse = (value: string) => {
+    if (value.trim() === '') throw new Error('must not be empty');
+    return value;
+  };
+  return { ...text(env, help, parse), fallback };
+}
+
 /** A value that is never shown, since it is a password or contains one. */
 export function hidden(env: string, help: string, parse?: (value: string) => string): Setting<string> {
   return { ...text(env, help, parse), secret: true };
@@ -75,11 +84,6 @@ export function integer(env: string, { min, max, ...rules }: NumberRules, help: 
     throw new Error(`must be a whole number from ${min} to ${max} (${unit}), such as ${example}`);
   };
   return { env, aliases: [], help, secret: false, parse, ...rules };
-}
-
-export function parseText(value: string): string {
-  if (value.trim() === '') throw new Error('must not be empty');
-  return value;
 }
 
 /** The part of the machine that a process may use: in a container its limits, not what the host has. */

@@ -1,4 +1,4 @@
-import { BY_MACHINE, choice, hidden, integer, parseText, type Setting, secret, text } from './setting.ts';
+import { BY_MACHINE, choice, filled, hidden, integer, type Setting, secret, text } from './setting.ts';
 import {
   parseAccount,
   parseClient,
@@ -16,59 +16,43 @@ const MIB = 1024 * 1024;
 
 /** Every setting. docs/settings.md is generated from this table (`npm run docs`), and the tests hold them equal. */
 export const SETTINGS = {
-  host: {
-    ...text('TAILRACE_HOST', 'Address to listen on; `0.0.0.0`: all addresses.', parseText),
-    fallback: '127.0.0.1',
-  },
+  host: filled('TAILRACE_HOST', 'Address to listen on; `0.0.0.0`: all addresses.', '127.0.0.1'),
   port: integer(
     'TAILRACE_PORT',
     { fallback: 4000, min: 0, max: 65_535, unit: 'port' },
     'Port to listen on; 0: a free one.',
   ),
-  dataDir: {
-    ...text('TAILRACE_DATA_DIR', 'Folder of the store and the keys; one process owns it.', parseText),
-    fallback: './data',
-  },
-  backupDir: text(
+  dataDir: filled('TAILRACE_DATA_DIR', 'Folder of the store and the keys; one process owns it.', './data'),
+  backupDir: filled(
     'TAILRACE_BACKUP_DIR',
     'Folder of backups, the only one into which a running service writes them. Empty: `backups` in the data directory.',
-    parseText,
   ),
-  endpointsDir: text(
+  endpointsDir: filled(
     'TAILRACE_ENDPOINTS_DIR',
     'Folder of endpoints. Empty: `./endpoints` if it exists, else the shipped ones.',
-    parseText,
   ),
-  sourcesDir: text(
+  sourcesDir: filled(
     'TAILRACE_SOURCES_DIR',
     'Folder of sources. Empty: `./sources` if it exists, else the shipped ones.',
-    parseText,
   ),
-  alertsDir: text(
-    'TAILRACE_ALERTS_DIR',
-    'Folder of [alerts](alerts.md). Empty: `./alerts`, if it exists.',
-    parseText,
-  ),
-  receiversFile: text(
+  alertsDir: filled('TAILRACE_ALERTS_DIR', 'Folder of [alerts](alerts.md). Empty: `./alerts`, if it exists.'),
+  receiversFile: filled(
     'TAILRACE_RECEIVERS_FILE',
     'File of [receivers](alerts.md#receivers) of alerts, with mode 600.',
-    parseText,
   ),
-  quotasFile: text(
+  quotasFile: filled(
     'TAILRACE_QUOTAS_FILE',
     'File of daily [quotas](ingest.md#quotas) of projects and keys.',
-    parseText,
   ),
   publicUrl: text(
     'TAILRACE_PUBLIC_URL',
     'Address of the console, such as `https://logs.example.com`, for links in alerts and [sign-in](people.md).',
     parsePublicUrl,
   ),
-  dashboardsDir: text(
+  dashboardsDir: filled(
     'TAILRACE_DASHBOARDS_DIR',
     'Folder of [dashboards](dashboards.md). Empty: `./dashboards` if it exists, else the shipped ' +
       'ones; none if `TAILRACE_ENDPOINTS_DIR` is another folder than `./endpoints`.',
-    parseText,
   ),
   studio: choice(
     'TAILRACE_STUDIO',
@@ -106,10 +90,9 @@ export const SETTINGS = {
     'Name and secret of this service at `TAILRACE_OIDC_ISSUER`, as `name:secret`.',
     parseClient,
   ),
-  rolesFile: text(
+  rolesFile: filled(
     'TAILRACE_ROLES_FILE',
     'File of [roles](people.md#roles). Empty: nobody has access without a key.',
-    parseText,
   ),
   trustedUserHeader: text(
     'TAILRACE_TRUSTED_USER_HEADER',

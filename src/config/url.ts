@@ -25,18 +25,14 @@ export function isDecodable(part: string): boolean {
   }
 }
 
-/**
- * Checks `CLICKHOUSE_URL`: http or https, optionally with user and password, and with the database as its path.
- *
- * @throws Error
- */
+/** Checks `CLICKHOUSE_URL`: http or https, optionally with user, password, database and cluster. @throws Error */
 export function parseServerUrl(text: string): string {
   const right = 'https://user:password@clickhouse.example.com:8443/tailrace';
   const { searchParams, hash, pathname } = parseUrl(text, ['http', 'https'], right);
   if (hash !== '' || [...searchParams.keys()].some((name) => name !== 'cluster'))
     throw new Error(`must end with the database or ?cluster=<name>, such as ${right}?cluster=main`);
-  const cluster = searchParams.get('cluster');
-  if (cluster !== null) parseCluster(cluster);
+  if (!/^\w[\w.-]{0,99}$/.test(searchParams.get('cluster') ?? 'none'))
+    throw new Error('its cluster must be a name of letters, digits, dots, dashes and underscores');
   if (!/^\/(?:[A-Za-z_]\w{0,62}\/?)?$/.test(pathname))
     throw new Error(
       `must have one database of letters, digits and underscores as its path, such as ${right}`,
@@ -51,12 +47,7 @@ export function parsePublicUrl(text: string): string {
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
-/**
- * Checks `TAILRACE_OIDC_ISSUER`; without TLS only on this machine.
- *
- * @returns it as it is: the provider names itself in the same spelling
- * @throws Error
- */
+/** Checks `TAILRACE_OIDC_ISSUER`, in the provider’s own spelling: without TLS only on this machine. @throws Error */
 export function parseIssuer(text: string): string {
   const right = 'https://login.example.com/realms/main';
   if (!isConfidential(parsePlainUrl(text, right)))
@@ -112,25 +103,15 @@ export function parseHeaderNames(text: string): string {
 /** Checks the name of a header. @returns it in lower case @throws Error */
 function parseHeaderName(text: string): string {
   const name = text.toLowerCase();
-  // What others decide by: a browser or a proxy in between sends them for other reasons.
-  const reserved = [
-    'authorization',
-    'cookie',
-    'forwarded',
-    'host',
-    'origin',
-    'referer',
-    'user-agent',
-    'x-api-key',
-    'x-forwarded-for',
-    'x-forwarded-host',
-    'x-forwarded-proto',
-    'x-request-id',
-    'x-tailrace-console',
-  ];
-  if (/^[a-z0-9-]{1,100}$/.test(name) && !reserved.includes(name)) return name;
+  if (/^[a-z0-9-]{1,100}$/.test(name) && !RESERVED.includes(name)) return name;
   throw new Error('must be the name of a header that only your proxy sets, such as X-Forwarded-Email');
 }
+
+// What others decide by: a browser or a proxy in between sends them for other reasons.
+const RESERVED = (
+  'authorization cookie forwarded host origin referer user-agent x-api-key x-forwarded-for x-forwarded-host ' +
+  'x-forwarded-proto x-request-id x-tailrace-console'
+).split(' ');
 
 // Other clients disagree on `require` and `prefer`; these modes are unambiguous.
 const SSL_MODES = ['disable', 'no-verify', 'verify-full'];
@@ -163,18 +144,13 @@ export function parseRedisUrl(text: string): string {
   return text;
 }
 
-/**
- * Checks origins as browsers send them, joined by commas; `*` stands for all origins and must be the only entry.
- *
- * @throws Error
- */
+/** Checks origins as browsers send them, joined by commas, or only `*`: all origins. @throws Error */
 export function parseOrigins(text: string): string {
   const origins = split(text);
-  if (origins.length === 1 && origins[0] === '*') return '*';
   // A browser sends an origin in exactly this spelling, and it is compared as text.
   const isOrigin = (one: string) =>
     /^https?:\/\/[^*]+$/.test(one) && URL.canParse(one) && new URL(one).origin === one;
-  if (origins.every(isOrigin)) return origins.join(',');
+  if (origins.join() === '*' || origins.every(isOrigin)) return origins.join(',');
   throw new Error(
     'must be origins such as https://app.example.com joined by commas, lower case and without a path, or only *',
   );
@@ -191,20 +167,12 @@ export function parseProxies(text: string): string {
 
 /** Whether a text is an address or a network, such as `10.0.0.0/8`. */
 function isNetwork(text: string): boolean {
-  const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const version = isIP(address);
+  const [, address = '', bits = '1'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const bitsMax = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : 0;
   // A network of 0 bits has every address: anyone could then claim any of them.
-  return (
-    version !== 0 && (bits === undefined || (Number(bits) > 0 && Number(bits) <= (version === 4 ? 32 : 128)))
-  );
+  return Number(bits) > 0 && Number(bits) <= bitsMax;
 }
 
 function split(text: string): string[] {
   return text.split(',').map((part) => part.trim());
-}
-
-/** Checks the name of a cluster. @throws Error */
-function parseCluster(name: string): string {
-  if (/^\w[\w.-]{0,99}$/.test(name)) return name;
-  throw new Error('its cluster must be a name of letters, digits, dots, dashes and underscores');
 }

@@ -44,10 +44,9 @@ const hasSet: Rule = ({ args: [, set] }) => {
 
 // Types of plain data, without states of aggregation and types with their own encoding.
 const TYPES = new Set(
-  words(`String Bool Int8 Int16 Int32 Int64 Int128 Int256 UInt8 UInt16 UInt32 UInt64 UInt128 UInt256 Float32 Float64 Decimal
-    Decimal32 Decimal64 Decimal128 Decimal256 Date Date32 DateTime DateTime32 DateTime64 UUID IPv4 IPv6 Array Tuple
-    Map Nullable
-    LowCardinality`),
+  words(`String Bool Int8 Int16 Int32 Int64 Int128 Int256 UInt8 UInt16 UInt32 UInt64 UInt128 UInt256 Float32 Float64
+    Decimal Decimal32 Decimal64 Decimal128 Decimal256 Date Date32 DateTime DateTime32 DateTime64 UUID IPv4 IPv6 Array
+    Tuple Map Nullable LowCardinality`),
 );
 const TYPE_CHARS_MAX = 500;
 const TYPE_DEPTH_MAX = 8;
@@ -177,23 +176,21 @@ const hasSearchedList: Rule = ({ name, args: [, list] }) => {
 export const ZONE_PLACES = byName([
   [
     `toString toDate toDate32 toDateTime toDateTimeOrNull toDateTimeOrZero parseDateTimeBestEffort
-      parseDateTimeBestEffortOrNull
-      parseDateTimeBestEffortOrZero toYear toQuarter toMonth toISOWeek toISOYear toDayOfYear toDayOfMonth toHour
-      toMinute toSecond
-      toMillisecond toMicrosecond toUnixTimestamp fromUnixTimestamp64Second fromUnixTimestamp64Milli fromUnixTimestamp64Micro
-      fromUnixTimestamp64Nano toStartOfYear toStartOfQuarter toStartOfMonth toMonday toStartOfDay toStartOfHour
-      toStartOfFifteenMinutes toStartOfTenMinutes toStartOfFiveMinutes toStartOfMinute toStartOfSecond toStartOfMillisecond
-      toStartOfISOYear toLastDayOfMonth toTimezone toYYYYMM toYYYYMMDD toYYYYMMDDhhmmss toRelativeDayNum toRelativeHourNum
-      toRelativeMinuteNum toRelativeSecondNum timeSlot date year quarter month day hour minute second`,
+      parseDateTimeBestEffortOrNull parseDateTimeBestEffortOrZero toYear toQuarter toMonth toISOWeek toISOYear
+      toDayOfYear toDayOfMonth toHour toMinute toSecond toMillisecond toMicrosecond toUnixTimestamp
+      fromUnixTimestamp64Second fromUnixTimestamp64Milli fromUnixTimestamp64Micro fromUnixTimestamp64Nano toStartOfYear
+      toStartOfQuarter toStartOfMonth toMonday toStartOfDay toStartOfHour toStartOfFifteenMinutes toStartOfTenMinutes
+      toStartOfFiveMinutes toStartOfMinute toStartOfSecond toStartOfMillisecond toStartOfISOYear toLastDayOfMonth
+      toTimezone toYYYYMM toYYYYMMDD toYYYYMMDDhhmmss toRelativeDayNum toRelativeHourNum toRelativeMinuteNum
+      toRelativeSecondNum timeSlot date year quarter month day hour minute second`,
     1,
   ],
   [
     `toDateTime64 toDateTime64OrNull toDateTime64OrZero parseDateTime64BestEffort parseDateTime64BestEffortOrNull
       parseDateTime64BestEffortOrZero toWeek week toDayOfWeek toStartOfWeek toStartOfInterval fromUnixTimestamp
-      dateTrunc dateName
-      formatDateTime addYears addQuarters addMonths addWeeks addDays addHours addMinutes addSeconds addMilliseconds
-      addMicroseconds subtractYears subtractQuarters subtractMonths subtractWeeks subtractDays subtractHours subtractMinutes
-      subtractSeconds subtractMilliseconds subtractMicroseconds`,
+      dateTrunc dateName formatDateTime addYears addQuarters addMonths addWeeks addDays addHours addMinutes addSeconds
+      addMilliseconds addMicroseconds subtractYears subtractQuarters subtractMonths subtractWeeks subtractDays
+      subtractHours subtractMinutes subtractSeconds subtractMilliseconds subtractMicroseconds`,
     2,
   ],
   ['dateDiff date_diff timestampDiff age', 3],
@@ -258,8 +255,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
     ['like notLike ilike notILike', hasLikePattern],
     [
       `position positionCaseInsensitive positionUTF8 positionCaseInsensitiveUTF8 instr countSubstrings
-        countSubstringsCaseInsensitive
-    replaceOne replaceAll replace`,
+        countSubstringsCaseInsensitive replaceOne replaceAll replace`,
       hasNeedleAt(1),
     ],
     ['locate', hasNeedleAt(0)],
@@ -269,10 +265,8 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
     ],
     [
       `arrayMap arrayFilter arrayExists arrayAll arrayCount arrayFirst arrayFirstOrNull arrayFirstIndex arrayLast
-        arrayLastOrNull
-    arrayLastIndex arrayMin arrayMax arraySum arrayAvg arrayProduct arrayCumSum arrayDifference arrayCompact arraySort
-    arrayReverseSort arraySplit arrayFill
-    mapFilter mapApply mapSort mapExists mapAll`,
+        arrayLastOrNull arrayLastIndex arrayMin arrayMax arraySum arrayAvg arrayProduct arrayCumSum arrayDifference
+        arrayCompact arraySort arrayReverseSort arraySplit arrayFill mapFilter mapApply mapSort mapExists mapAll`,
       hasLambda,
     ],
   ]),

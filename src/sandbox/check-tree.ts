@@ -26,10 +26,9 @@ export interface TreeContext extends Omit<RuleContext, 'aliases'> {
 /** Nodes of a SELECT over views. Others are rejected. */
 const KINDS = new Set(
   `SelectWithUnionQuery SelectIntersectExceptQuery SelectQuery ExpressionList WithElement Subquery Function Identifier
-  TableIdentifier Literal Asterisk QualifiedAsterisk ColumnsTransformerList ColumnsExceptTransformer TablesInSelectQuery
-  TablesInSelectQueryElement TableExpression TableJoin ArrayJoin OrderByElement WindowDefinition WindowListElement`.split(
-    /\s+/,
-  ),
+    TableIdentifier Literal Asterisk QualifiedAsterisk ColumnsTransformerList ColumnsExceptTransformer
+    TablesInSelectQuery TablesInSelectQueryElement TableExpression TableJoin ArrayJoin OrderByElement WindowDefinition
+    WindowListElement`.split(/\s+/),
 );
 
 /** The SQL of other kinds of nodes, and what to write instead. */

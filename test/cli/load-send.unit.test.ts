@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { createRemoteSink, type RemoteSinkOptions } from '../../src/cli/load/send.ts';
+import { createSender, type SenderOptions } from '../../src/cli/load/send.ts';
 import { type ReceiverServer, startReceiver } from '../support/receiver-server.ts';
 
 let service: ReceiverServer | undefined;
@@ -12,7 +12,7 @@ interface Reply {
 }
 
 /** A sink to a service that sends these replies, the last one again and again. */
-async function open(replies: readonly Reply[], options: Partial<RemoteSinkOptions> = {}) {
+async function open(replies: readonly Reply[], options: Partial<SenderOptions> = {}) {
   const left = [...replies];
   service = await startReceiver((_, response) => {
     const [{ status, body = '{"message":"Logged!"}', headers = {} } = { status: 200 }] = left;
@@ -20,13 +20,12 @@ async function open(replies: readonly Reply[], options: Partial<RemoteSinkOption
     response.writeHead(status, headers).end(body);
   });
   const waits: number[] = [];
-  const sink = createRemoteSink({
+  const sink = createSender({
     url: service.url,
     key: 'k',
     source: 'a b',
     project: '',
     onRejected: () => {},
-    onWithoutProject: () => {},
     onRetry: () => {},
     wait: async (ms) => void waits.push(ms),
     ...options,
@@ -46,12 +45,12 @@ test('a service that cannot store events is sent the same batch again, after twi
   ];
   const onRejected = (...line: unknown[]) => void rejected.push(line);
   const { sink, waits, received } = await open(replies, { onRejected });
-  await sink.add(4, '{}');
-  await sink.add(6, '{');
+  await sink.add({ number: 4, text: '{}' });
+  await sink.add({ number: 6, text: '{' });
   await sink.flush();
   expect(waits).toEqual([500, 7_000, 30_000, 4_000]);
   expect(new Set(received.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
-  expect([sink.stored, rejected]).toEqual([1, [[6, 'is not valid JSON']]]);
+  expect([sink.counts.stored, rejected]).toEqual([1, [[6, 'is not valid JSON']]]);
 });
 
 test('lines that cannot be sent are reported in the order of the file, among those that the service rejects', async () => {
@@ -60,22 +59,22 @@ test('lines that cannot be sent are reported in the order of the file, among tho
     [{ status: 406, body: '{"message":["event 1: is not valid JSON","event 3: is not valid JSON"]}' }],
     { onRejected: (line) => void rejected.push(line) },
   );
-  await sink.add(1, '{');
-  await sink.reject(2, 'is longer than 1000 bytes');
-  await sink.add(3, '{}');
-  await sink.add(4, '{');
-  await sink.reject(5, 'is longer than 1000 bytes');
+  await sink.add({ number: 1, text: '{' });
+  await sink.add({ number: 2, reason: 'is longer than 1000 bytes' });
+  await sink.add({ number: 3, text: '{}' });
+  await sink.add({ number: 4, text: '{' });
+  await sink.add({ number: 5, reason: 'is longer than 1000 bytes' });
   await sink.flush();
-  expect([sink.stored, rejected, received.length]).toEqual([1, [1, 2, 4, 5], 1]);
-  await sink.reject(6, 'is longer than 1000 bytes');
+  expect([sink.counts.stored, rejected, received.length]).toEqual([1, [1, 2, 4, 5], 1]);
+  await sink.add({ number: 6, reason: 'is longer than 1000 bytes' });
   await sink.flush();
-  expect([sink.stored, rejected.at(-1), received.length]).toEqual([1, 6, 1]);
+  expect([sink.counts.stored, rejected.at(-1), received.length]).toEqual([1, 6, 1]);
 });
 
 test('a service that redirects is not followed: the key would go to another host', async () => {
   const location = 'http://elsewhere.example/api/logs';
   const { sink, received } = await open([{ status: 307, headers: { location } }]);
-  await sink.add(1, '{}');
+  await sink.add({ number: 1, text: '{}' });
   await expect(sink.flush()).rejects.toThrow(`307 Temporary Redirect to ${location}; give the address`);
   expect(received).toHaveLength(1);
 });

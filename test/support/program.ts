@@ -26,7 +26,7 @@ export async function runProgram(
   );
   const input = vi
     .spyOn(process, 'stdin', 'get')
-    .mockReturnValue(Readable.from([stdin]) as typeof process.stdin);
+    .mockReturnValue(Readable.from([Buffer.from(stdin)]) as typeof process.stdin);
   const handlers = SIGNALS.map((signal) => ({ signal, before: process.listeners(signal) }));
   const others = Object.entries(own).filter(([name]) => !/^(?:TAILRACE|LOGFLARE|CLICKHOUSE|npm)_/.test(name));
   process.env = { ...Object.fromEntries(others), ...env };

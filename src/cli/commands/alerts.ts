@@ -12,7 +12,7 @@ import {
   parsePair,
   toPrintable,
 } from '../format.ts';
-import { findService, findStore } from '../local-service.ts';
+import { findService } from '../local-service.ts';
 import { addRemoteOptions, callRemote, type RemoteCall, type RemoteOptions } from '../remote.ts';
 
 export function alertsCommand(): Command {
@@ -50,12 +50,10 @@ async function list(at: RemoteOptions): Promise<void> {
   const rows = result.map((alert) => [
     alert.name,
     alert.state,
-    alert.since === null ? '' : formatMinute(Date.parse(alert.since)),
+    alert.since === null ? '' : minuteOf(alert.since),
     nameInstances(alert.instances.map(({ labels }) => labels)),
-    alert.last_evaluation === null ? 'never' : formatMinute(Date.parse(alert.last_evaluation)),
-    alert.silences
-      .map(({ until, labels }) => `until ${formatMinute(Date.parse(until))}${nameLabels(labels)}`)
-      .join(', '),
+    alert.last_evaluation === null ? 'never' : minuteOf(alert.last_evaluation),
+    alert.silences.map(({ until, labels }) => `until ${minuteOf(until)}${nameLabels(labels)}`).join(', '),
   ]);
   const head = ['alert', 'state', 'since', 'instances', 'evaluated', 'silenced'];
   process.stdout.write(rows.length === 0 ? 'There are no alerts.\n' : `${formatTable(head, rows)}\n`);
@@ -84,9 +82,7 @@ async function silence(
     labels: label,
   };
   const made = (await call(at, `${path}/silences`, { body })) as SilenceView; // by its route
-  process.stdout.write(
-    `${name} is silent until ${formatMinute(Date.parse(made.until))}${nameLabels(made.labels)}\n`,
-  );
+  process.stdout.write(`${name} is silent until ${minuteOf(made.until)}${nameLabels(made.labels)}\n`);
 }
 
 async function endSilences(at: RemoteOptions, path: string, name: string): Promise<void> {
@@ -95,6 +91,8 @@ async function endSilences(at: RemoteOptions, path: string, name: string): Promi
   for (const { id } of silences) await call(at, `${path}/silences/${id}`, { method: 'DELETE' });
   process.stdout.write(`${formatCounted(silences.length, 'silence')} of ${name} ended\n`);
 }
+
+const minuteOf = (time: string) => formatMinute(Date.parse(time));
 
 function nameLabels(labels: Labels): string {
   const named = nameInstances([labels]);
@@ -126,10 +124,7 @@ async function tryAlert(
 
 /** Calls the service of the options, or the one on the data directory of the settings. */
 async function call(at: RemoteOptions, path: string, options: RemoteCall = {}): Promise<unknown> {
-  return await callRemote(await findService(findStore().config, at), path, {
-    ...options,
-    signal: stopSignal(),
-  });
+  return await callRemote(await findService(at), path, { ...options, signal: stopSignal() });
 }
 
 function describeTest({ result, firing, last_error: lastError }: AlertTestView): string[] {
@@ -146,13 +141,8 @@ const NAMED_MAX = 3;
 function describeReplay(played: AlertReplayView): string[] {
   const { ticks, fired, messages, to, failures, last_error: lastError } = played;
   const sent = messages.map(({ at, status, instances, text }) => {
-    const line = [
-      formatMinute(Date.parse(at)),
-      status,
-      nameInstances(instances),
-      text.replaceAll('\n', '; '),
-    ];
-    return line.filter((part) => part !== '').join('  ');
+    const parts = [minuteOf(at), status, nameInstances(instances), text.replaceAll('\n', '; ')];
+    return parts.filter((part) => part !== '').join('  ');
   });
   const counts = [
     formatCounted(ticks, 'evaluation'),

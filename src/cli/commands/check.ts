@@ -21,7 +21,7 @@ export function checkCommand(): Command {
 }
 
 async function check(): Promise<void> {
-  const { config } = findStore();
+  const config = findStore();
   const reading = await readDefinitions(config);
   for (const line of describeFolders(reading.folders)) process.stderr.write(`tailrace: ${line}\n`);
   for (const warning of reading.warnings) warn(formatFault(warning));
@@ -51,30 +51,27 @@ async function check(): Promise<void> {
 /** @throws InputError with every fault: of the files, also that of the receivers, and of the stored tables */
 async function checkAll(engine: Engine, reading: LoadResult, config: Config): Promise<Definitions> {
   const { definitions, sourcesAreWhole } = reading;
-  const faults = sourcesAreWhole ? await compareWithStore(engine, definitions.sources, config) : [];
+  const changes = sourcesAreWhole ? await findForbiddenChanges(engine, definitions.sources, config) : [];
   try {
     const { faults: others } = await createOperatorFiles(config, process.env).read(definitions);
     const prepared = await prepare(engine, reading, { hasExternal: false, others });
-    if (faults.length === 0) return prepared;
+    if (changes.length === 0) return prepared;
   } catch (error) {
-    if (error instanceof InputError) throw new InputError([...error.faults, ...faults], { cause: error });
+    if (error instanceof InputError) throw new InputError([...error.faults, ...changes], { cause: error });
     throw error;
   }
-  throw new InputError(faults);
+  throw new InputError(changes);
 }
 
 /** Finds the changes that the stored tables do not allow, which the service would reject at its next start or reload. */
-async function compareWithStore(
+async function findForbiddenChanges(
   engine: Engine,
   sources: readonly Source[],
   { clickhouseUrl, dataDir }: Config,
 ): Promise<string[]> {
-  const later = 'the service does so when it starts';
-  if (clickhouseUrl !== '') {
-    warn(`the sources were not compared with the tables of the server; ${later}`);
-    return [];
-  }
-  return await findSchemaFaults(engine, sources, readStoredTables(dataDir));
+  if (clickhouseUrl === '') return await findSchemaFaults(engine, sources, readStoredTables(dataDir));
+  warn('the sources were not compared with the tables of the server; the service does so when it starts');
+  return [];
 }
 
 function warn(message: string): void {

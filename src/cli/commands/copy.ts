@@ -38,19 +38,19 @@ export function copyCommand(): Command {
 async function copy({ to = '' }: { readonly to?: string }): Promise<void> {
   // The bound of bytes is only for the embedded store.
   const given = readConfig({ CLICKHOUSE_URL: to, TAILRACE_STORE_BYTES_MAX: undefined });
-  // What is copied is on this machine, wherever the settings send it.
-  const { dataDir } = readStoreConfig({ ...given, clickhouseUrl: '', controlUrl: '' });
-  const config = { ...given, dataDir };
-  const hasKeys = config.controlUrl !== '' && existsSync(join(config.dataDir, SQLITE_FILE));
-  if (to === '' && config.controlUrl === '')
+  if (to === '' && given.controlUrl === '')
     throw new InputError([
       'nothing to copy to: name a server by --to, or set TAILRACE_CONTROL_URL for the keys',
     ]);
-  const hasEvents = to !== '' && hasEmbeddedStore(config.dataDir);
+  // What is copied is on this machine, wherever the settings send it.
+  const { dataDir } = readStoreConfig({ ...given, clickhouseUrl: '', controlUrl: '' });
+  const config = { ...given, dataDir };
+  const hasKeys = config.controlUrl !== '' && existsSync(join(dataDir, SQLITE_FILE));
+  const hasEvents = to !== '' && hasEmbeddedStore(dataDir);
   // A mistyped folder would be created and copied as empty.
   if (!hasEvents && !hasKeys)
     throw new InputError([
-      `data directory ${config.dataDir} has no ${to === '' ? 'keys' : 'events'}; set TAILRACE_DATA_DIR to the folder that ` +
+      `data directory ${dataDir} has no ${to === '' ? 'keys' : 'events'}; set TAILRACE_DATA_DIR to the folder that ` +
         'the service has stored them in',
     ]);
   if (hasEvents) await copyEvents(config, stopSignal());
@@ -63,7 +63,6 @@ const LIMITS = { queryTimeoutMs: 600_000, resultBytesMax: 512 * 1024 * 1024 };
 async function copyEvents(given: Config, signal: AbortSignal): Promise<void> {
   const config = { ...given, ...LIMITS, queryMemoryBytesMax: given.engineMemoryBytesMax };
   const { url, database } = findServerAddress(config) ?? { url: '', database: '' };
-  const target = `${url}/${database}`;
   await using cleanup = new AsyncDisposableStack();
   try {
     const ofFolder = { ...config, clickhouseUrl: '', readers: 1 };
@@ -73,27 +72,33 @@ async function copyEvents(given: Config, signal: AbortSignal): Promise<void> {
     const to = await openCore(config, ownerName('copy'));
     cleanup.defer(to.close);
     const sources = new Map(from.registry.sources.filter(isManaged).map((one) => [one.table, one]));
-    const faults: string[] = [];
     await untilDeleted(from.engine, signal).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-      throw new StoppedError(`stopped by ${signal.reason}; run the same command again to continue`);
+      throw signal.aborted ? stopped(signal) : error;
     });
+    const faults: string[] = [];
     for (const { table, day } of await readDays(from.engine)) {
       const source = sources.get(table);
-      if (source === undefined) faults.push(`${table} ${day} is not copied: no source has this table`);
-      else faults.push(...(await copyDay({ here: from.engine, there: to.engine, source, day, signal })));
+      const fault =
+        source === undefined
+          ? `${table} ${day} is not copied: no source has this table`
+          : await copyDay({ here: from.engine, there: to.engine, source, day }, signal);
+      if (fault !== undefined) faults.push(fault);
     }
     if (faults.length > 0) throw new InputError(faults);
     process.stdout.write(
-      `All events are at ${target}, counted and compared. Start the service with --to as ` +
+      `All events are at ${url}/${database}, counted and compared. Start the service with --to as ` +
         `CLICKHOUSE_URL, and the same data directory, which keeps the keys.\n`,
     );
   } catch (error) {
     if (error instanceof InputError || error instanceof StoppedError) throw error;
     const { code, message, cause } = toTailraceError(error);
-    const text = `copying to ${target}: ${message}; what was copied stays; run the same command again to continue`;
+    const text = `copying to ${url}/${database}: ${message}; what was copied stays; run the same command again to continue`;
     throw new TailraceError(code, text, { cause });
   }
+}
+
+function stopped({ reason }: AbortSignal, at = ''): StoppedError {
+  return new StoppedError(`stopped by ${reason}${at}; run the same command again to continue`);
 }
 
 interface Day {
@@ -102,7 +107,6 @@ interface Day {
   readonly source: Source;
   /** `2026-11-20` */
   readonly day: string;
-  readonly signal: AbortSignal;
 }
 
 // On a cluster the responding replica may not have the last rows yet.
@@ -112,54 +116,46 @@ const REPLICA_WAITS_MAX = 60;
  * Copies the parts of a day that the server lacks, and compares all. A part is stored whole or not at all: one that was
  * under way when a command was killed is equal, or recognised by its deduplication token.
  *
- * @returns why the day differs in the end; empty if it does not
+ * @returns why the day differs in the end; `undefined` if it does not
  */
-async function copyDay({ here, there, source, day, signal }: Day): Promise<string[]> {
+async function copyDay(on: Day, signal: AbortSignal): Promise<string | undefined> {
+  const { here, there, source, day } = on;
   const parts = toParts(await readSeconds(here, source, day));
   const compare = async () => {
     const seconds = await readSeconds(there, source, day);
-    return parts.flatMap((part) => {
-      const { rows, sum } = countPart(seconds, part.from, part.until);
-      return rows === part.rows && sum === part.sum ? [] : [{ part, rows }];
-    });
+    const counts = parts.map((part) => ({ part, ...countPart(seconds, part.from, part.until) }));
+    return counts.filter(({ part, rows, sum }) => rows !== part.rows || sum !== part.sum);
   };
   let differing = await compare();
   // Other events are there already: with the rest of the day they would be mixed.
-  if (differing.every(({ rows }) => rows === 0)) {
+  if (differing.length > 0 && differing.every(({ rows }) => rows === 0)) {
     for (const { part } of differing) {
-      if (signal.aborted)
-        throw new StoppedError(
-          `stopped by ${signal.reason} at ${source.name} ${day}; run the same command again to continue`,
-        );
-      await send({ here, there, source, day }, part);
+      if (signal.aborted) throw stopped(signal, ` at ${source.name} ${day}`);
+      await send(on, part);
       process.stderr.write(`${source.name} ${day}: ${formatCounted(part.rows, 'event')}\n`);
     }
-    if (differing.length > 0) differing = await compare();
+    differing = await compare();
     for (let i = 0; there.cluster !== '' && differing.length > 0 && i < REPLICA_WAITS_MAX; i++) {
       await wait(1_000);
       differing = await compare();
     }
   }
-  return differing.slice(0, 1).map(({ part, rows }) => {
-    const drop = dropDay(source, day, there.cluster).text;
-    return (
-      `${source.name} ${day}: the server has other events: ${formatCount(rows)} where ` +
-      `${formatCount(part.rows)} are here; to copy the day again, delete it there: ${drop}`
-    );
-  });
+  const [first] = differing;
+  if (first === undefined) return undefined;
+  return (
+    `${source.name} ${day}: the server has other events: ${formatCount(first.rows)} where ` +
+    `${formatCount(first.part.rows)} are here; to copy the day again, delete it there: ` +
+    dropDay(source, day, there.cluster).text
+  );
 }
 
-async function send({ here, there, source, day }: Omit<Day, 'signal'>, part: Part): Promise<void> {
+async function send({ here, there, source, day }: Day, { from, until, rows, sum }: Part): Promise<void> {
   const columns = columnNames(source);
   const at = (second: number) => sql`fromUnixTimestamp64Micro(${BigInt(second) * 1_000_000n}, 'UTC')`;
-  const { bytes } = await here.query(
-    sql`SELECT ${columns.map(identifier)} FROM ${identifier(source.table)}
-      WHERE toDate(timestamp) = ${day} AND timestamp >= ${at(part.from)} AND timestamp < ${at(part.until)}`
-      .text,
-    {},
-    { format: 'TabSeparated' },
-  );
-  const token = `copy ${source.table} ${day} ${part.from} ${part.rows} ${part.sum}`;
+  const { text } = sql`SELECT ${columns.map(identifier)} FROM ${identifier(source.table)}
+      WHERE toDate(timestamp) = ${day} AND timestamp >= ${at(from)} AND timestamp < ${at(until)}`;
+  const { bytes } = await here.query(text, {}, { format: 'TabSeparated' });
+  const token = `copy ${source.table} ${day} ${from} ${rows} ${sum}`;
   await there.insert({ table: source.table, columns, format: 'TabSeparated', bytes, token });
 }
 
@@ -183,25 +179,23 @@ interface Part {
 // In memory on both sides. The server stores an insert of at most a million rows and 256 MiB in one step.
 const PART_ROWS_MAX = 500_000;
 const PART_BYTES_MAX = 64 * 1024 * 1024;
-// The years 1900 and 2299, the bounds of the engine's times.
+// The years 1900 and 2299, the bounds of the engine's times: the server may have events where there are none here.
 const [SECOND_MIN, SECOND_MAX] = [-2_208_988_800, 10_413_792_000];
 
 /** Divides a day into as few parts as the bounds allow. */
 export function toParts(seconds: readonly Second[]): Part[] {
-  const groups: Second[][] = [];
+  const starts = [SECOND_MIN];
   let [rows, bytes] = [0, 0];
   for (const one of seconds) {
+    const isFull = rows > 0 && (rows + one.rows > PART_ROWS_MAX || bytes + one.bytes > PART_BYTES_MAX);
+    if (isFull) {
+      starts.push(one.second);
+      [rows, bytes] = [0, 0];
+    }
     rows += one.rows;
     bytes += one.bytes;
-    if (groups.length > 0 && rows <= PART_ROWS_MAX && bytes <= PART_BYTES_MAX) groups.at(-1)?.push(one);
-    else {
-      groups.push([one]);
-      [rows, bytes] = [one.rows, one.bytes];
-    }
   }
-  // The first and the last one have no end: the server may have events where there are none here.
-  const startOf = (i: number) => groups[i]?.[0]?.second ?? SECOND_MAX;
-  return groups.map((_, i) => countPart(seconds, i === 0 ? SECOND_MIN : startOf(i), startOf(i + 1)));
+  return starts.map((from, i) => countPart(seconds, from, starts[i + 1] ?? SECOND_MAX));
 }
 
 function countPart(seconds: readonly Second[], from: number, until: number): Part {
@@ -211,13 +205,11 @@ function countPart(seconds: readonly Second[], from: number, until: number): Par
 }
 
 async function readSeconds(engine: Engine, source: Source, day: string): Promise<Second[]> {
-  const { bytes: answer } = await engine.query(
+  const { text } =
     sql`SELECT toInt64(floor(toUnixTimestamp64Micro(timestamp) / 1000000)) AS second, count() AS rows,
       sum(byteSize(event_message, metadata, attributes)) AS bytes, toString(sumWithOverflow(${rowHash(source)})) AS sum
-      FROM ${identifier(source.table)} WHERE toDate(timestamp) = ${day} GROUP BY second ORDER BY second`.text,
-    {},
-    { format: 'JSONEachRow' },
-  );
+      FROM ${identifier(source.table)} WHERE toDate(timestamp) = ${day} GROUP BY second ORDER BY second`;
+  const { bytes: answer } = await engine.query(text, {}, { format: 'JSONEachRow' });
   return parseRows(answer).map(({ second, rows, bytes, sum }) => {
     return { second: Number(second), rows: Number(rows), bytes: Number(bytes), sum: BigInt(String(sum)) };
   });

@@ -7,7 +7,7 @@ import type { NEW_DELETION } from '../../management/deletions.ts';
 import type { DeletionView } from '../../management/view.ts';
 import { stopSignal } from '../environment.ts';
 import { createProgress, formatCount, formatCounted, formatTable } from '../format.ts';
-import { findStore, getLocalService } from '../local-service.ts';
+import { getLocalService } from '../local-service.ts';
 import { callRemote, type Remote } from '../remote.ts';
 
 export function deleteCommand(): Command {
@@ -29,7 +29,7 @@ interface Options extends Omit<Request, 'dry_run'> {
 }
 
 async function run({ dryRun, yes, ...request }: Options): Promise<void> {
-  const service = await getLocalService(findStore().config);
+  const service = await getLocalService();
   const stop = stopSignal();
   const planned = await start(service, { ...request, dry_run: true }, stop);
   printCounts(planned);

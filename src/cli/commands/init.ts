@@ -3,7 +3,7 @@ import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
-import { InputError } from '../../errors.ts';
+import { InputError, messageOf } from '../../errors.ts';
 import { findBelow, makeFolder, packagePath } from '../../lib/file.ts';
 import { readVersion } from '../../version.ts';
 
@@ -21,17 +21,12 @@ const FROM_GIT = /^\.git$/;
 const FROM_GIT_OR_NPM = /^(?:\.git|node_modules|package(?:-lock)?\.json|tailrace-[\w.-]+\.tgz)$/;
 
 async function init(dir: string): Promise<void> {
-  const names = await explainFailures(dir, () => listFolder(dir));
+  const names = await explainFailures(dir, async () => (existsSync(dir) ? await readdir(dir) : []));
   const expected = existsSync(join(dir, 'node_modules/tailrace')) ? FROM_GIT_OR_NPM : FROM_GIT;
   const found = names.filter((name) => !expected.test(name));
   if (found.length > 0) throw notEmpty(dir, found);
   await explainFailures(dir, () => writeProject(dir, names.includes('package.json')));
   process.stdout.write(describe(dir));
-}
-
-/** Lists the names in a folder; none if it does not exist yet. */
-async function listFolder(dir: string): Promise<string[]> {
-  return existsSync(dir) ? await readdir(dir) : [];
 }
 
 const NAMES_SHOWN_MAX = 5;
@@ -64,37 +59,21 @@ async function writeProject(dir: string, keepsPackage: boolean): Promise<void> {
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOTDIR: 'it is a file, or below a file',
-  EEXIST: 'it is a file, or below a file',
-  ENOENT: 'its name is empty, or no folder can be created there',
-  EACCES: 'this user has no right to write there',
-};
-
 /** @throws InputError for every failure: all of them are about files */
 async function explainFailures<T>(dir: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException; // Node's functions throw only such errors
-    const reason = REASONS[code] ?? message;
-    throw new InputError([`no project can be created in ${dir}: ${reason}; name a new or empty folder`], {
-      cause: error,
-    });
-  }
+  return await work().catch((cause) => {
+    const text = `no project can be created in ${dir}: ${messageOf(cause)}; name a new or empty folder`;
+    throw new InputError([text], { cause });
+  });
 }
 
 /** Describes what was created, and the next commands. */
 function describe(dir: string): string {
-  const steps = [
-    ...(isHere(dir) ? [] : [`cd ${quoteForShell(dir)}`]),
-    ...(findsTailrace(dir) ? [] : ['npm install']),
-    'npx tailrace dev',
-    'npx tailrace test',
-  ];
+  const enter = isHere(dir) ? '' : `  cd ${quoteForShell(dir)}\n`;
+  const install = findsTailrace(dir) ? '' : '  npm install\n';
   return (
     `Created a project in ${nameOf(dir)}; its README.md describes each file. ` +
-    `Next:\n\n${steps.map((step) => `  ${step}\n`).join('')}\n`
+    `Next:\n\n${enter}${install}  npx tailrace dev\n  npx tailrace test\n\n`
   );
 }
 

@@ -5,14 +5,20 @@ import { readDefinitions } from '../../definitions/read.ts';
 import { createRegistry } from '../../definitions/registry.ts';
 import { InputError, rejectFaults, StoppedError } from '../../errors.ts';
 import { type Event, parseEvent } from '../../ingest/event.ts';
-import { createFilterCounts, FILTER_RULES, findFilter, verifyFilters } from '../../ingest/filter/filter.ts';
+import { FILTER_RULES, findFilter, verifyFilters } from '../../ingest/filter/filter.ts';
 import { RejectedEvent } from '../../ingest/read-event.ts';
 import { rejectUnwritable } from '../../ingest/source-name.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { stopSignal } from '../environment.ts';
 import { createProgress, createRate, formatCount, formatCounted } from '../format.ts';
-import { createInputs, type LineSink, type LoadProgress, loadEvents, type OpenInput } from '../load/lines.ts';
-import { createRemoteSink } from '../load/send.ts';
+import { checkFiles, decodeLine, openInput, readLines } from '../load/lines.ts';
+import {
+  createCounts,
+  createSender,
+  type LineSink,
+  type LoadCounts,
+  type SenderOptions,
+} from '../load/send.ts';
 import { findService, findStore } from '../local-service.ts';
 import { addRemoteOptions, type Remote, type RemoteOptions } from '../remote.ts';
 
@@ -31,97 +37,120 @@ interface LoadOptions extends RemoteOptions {
   readonly dryRun?: boolean;
 }
 
-/** What all files of a load share. */
-interface Load {
-  readonly source: string;
-  readonly config: Config;
-  /** `undefined`: a dry run. */
-  readonly service: Remote | undefined;
-  readonly signal: AbortSignal;
-  readonly onWithoutProject: (events: number) => void;
-}
-
-// Longest wait of an event of standard input.
-const COMMIT_EVERY_MS = 1_000;
-
 async function load(source: string, files: string[], options: LoadOptions): Promise<void> {
-  if (options.dryRun === true && options.url !== undefined)
+  const { dryRun = false } = options;
+  if (dryRun && options.url !== undefined)
     throw new InputError(['--dry-run reads the definitions of this machine; leave out --url']);
-  const { config } = findStore();
+  const config = findStore();
   const signal = stopSignal();
-  const open = createInputs(files, signal);
-  const service = options.dryRun === true ? undefined : await findService(config, options);
-  let withoutProject = 0;
-  const onWithoutProject = (events: number) => {
-    withoutProject += events;
-  };
-  let rejected = 0;
+  const sizes = checkFiles(files);
+  const service = dryRun ? undefined : await findService(options, config);
+  const all: LoadCounts[] = [];
+  const total = (name: 'rejected' | 'withoutProject') => all.reduce((sum, counts) => sum + counts[name], 0);
   try {
     for (const name of files) {
-      const shared = { source, config, service, signal, onWithoutProject };
-      const done = await loadFile(shared, open(name));
-      rejected += done.rejected;
-      if (signal.aborted) {
-        const where = `after line ${done.line} of ${name}`;
-        throw new StoppedError(`stopped by ${signal.reason} ${where}; what was read is stored`);
-      }
+      const onRejected = (line: number, reason: string) => log(`${name}:${line}: ${reason}`);
+      const sink =
+        service === undefined
+          ? await openDryRun(source, { config, onRejected })
+          : openSender(service, { source, project: config.defaultProject, onRejected, signal });
+      all.push(sink.counts);
+      const line = await loadFile({ name, sizeBytes: sizes.get(name) ?? 0 }, sink, signal);
+      if (signal.aborted)
+        throw new StoppedError(
+          `stopped by ${signal.reason} after line ${line} of ${name}; what was read is stored`,
+        );
     }
   } finally {
+    const withoutProject = total('withoutProject');
     if (withoutProject > 0)
-      process.stderr.write(
+      log(
         `tailrace: ${formatCounted(withoutProject, 'event')} stored without a project: no key that ` +
-          `pins a project can read them; name it in the event or in TAILRACE_DEFAULT_PROJECT\n`,
+          'pins a project can read them; name it in the event or in TAILRACE_DEFAULT_PROJECT',
       );
   }
   // The reasons are on standard error already, a line each.
-  if (rejected > 0) process.exitCode = 1;
+  if (total('rejected') > 0) process.exitCode = 1;
 }
 
-async function loadFile(shared: Load, input: OpenInput): Promise<LoadProgress & { rejected: number }> {
-  const { config, signal } = shared;
-  const { name, total } = input;
-  const progress = createProgress(name, total);
+interface InputFile {
+  /** `-`: standard input. */
+  readonly name: string;
+  /** 0 if unknown. */
+  readonly sizeBytes: number;
+}
+
+// Longest wait of an event of standard input. Of a file only full batches are sent.
+const COMMIT_EVERY_MS = 1_000;
+const PROGRESS_LINES = 2_000;
+
+/**
+ * Passes the lines of a file to a sink, until `signal` aborts.
+ *
+ * @returns the number of the last line that was read
+ * @throws InputError for the file, or the error of the sink; lines that were read before are stored if the sink can
+ */
+async function loadFile(
+  { name, sizeBytes }: InputFile,
+  sink: LineSink,
+  signal: AbortSignal,
+): Promise<number> {
+  const { bytes, bytesRead, explain } = openInput(name, signal);
+  const { counts } = sink;
+  const progress = createProgress(name, sizeBytes);
   const rate = createRate();
-  let rejected = 0;
+  const note = () => describeCounts(counts, rate);
+  let last = 0;
   let repaired = 0;
-  const onRejected = (line: number, reason: string) => {
-    rejected++;
-    log(`${name}:${line}: ${reason}`);
-  };
-  const { service, source } = shared;
-  const sink =
-    service === undefined
-      ? await openDryRun(source, { config, onRejected })
-      : createRemoteSink({
-          ...{ ...service, source, project: config.defaultProject, onRejected },
-          onWithoutProject: shared.onWithoutProject,
-          wait: async (ms) => void (await wait(ms, undefined, { signal })),
-          onRetry: (reason, ms) =>
-            log(`${service.url}: ${reason}; trying again in ${Math.ceil(ms / 1000)} s`),
-        });
-  const note = ({ stored }: LoadProgress) =>
-    `${formatCounted(stored, 'event')}, ${rate(stored)}, ${formatCount(rejected)} ` +
-    `rejected${sink.describeFiltered?.() ?? ''}`;
-  let last: LoadProgress | undefined;
+  let failure: unknown;
+  // Standard input may be idle for hours: a failure ends it at once, and `flush` below rejects with it again.
+  const commit = () => void sink.flush().catch(() => bytes.destroy());
+  const commits = name === '-' ? setInterval(commit, COMMIT_EVERY_MS) : undefined;
   try {
-    const done = await loadEvents(sink, input.lines, {
-      ...(name === '-' && { commitEveryMs: COMMIT_EVERY_MS }),
-      signal,
-      onRepaired: () => repaired++,
-      onProgress(now) {
-        last = now;
-        progress(input.done(now), note(now));
-      },
-    });
-    process.stdout.write(`${name}: ${note(done)}\n`);
-    if (repaired > 0)
-      process.stderr.write(
-        `${name}: ${formatCounted(repaired, 'line')} with bytes that are not UTF-8, each stored as U+FFFD\n`,
-      );
-    return { ...done, rejected };
+    for await (const line of readLines(bytes)) {
+      if (signal.aborted) break;
+      last = line.number;
+      const decoded = decodeLine(line);
+      if ('isRepaired' in decoded && decoded.isRepaired) repaired++;
+      await sink.add({ number: last, ...decoded });
+      if (last % PROGRESS_LINES === 0) progress(bytesRead(), note());
+    }
   } catch (error) {
-    throw input.explain(error, last);
+    failure = error;
   }
+  clearInterval(commits);
+  await sink.flush();
+  // Aborting ends the bytes with an error of their own.
+  if (failure !== undefined && !signal.aborted) {
+    if (bytes.errored !== failure) throw failure;
+    const far = `it was read up to line ${last}, ${formatCounted(counts.stored, 'event')} stored`;
+    throw new InputError([`${explain(failure)}; ${far}`], { cause: failure });
+  }
+  process.stdout.write(`${name}: ${note()}\n`);
+  if (repaired > 0)
+    log(`${name}: ${formatCounted(repaired, 'line')} with bytes that are not UTF-8, each stored as U+FFFD`);
+  return last;
+}
+
+function describeCounts(
+  { stored, rejected, filtered }: LoadCounts,
+  rate: ReturnType<typeof createRate>,
+): string {
+  const applied = FILTER_RULES.filter((rule) => filtered[rule] > 0);
+  const rules = applied.map((rule) => `, ${formatCount(filtered[rule])} by ${rule}`).join('');
+  return `${formatCounted(stored, 'event')}, ${rate(stored)}, ${formatCount(rejected)} rejected${rules}`;
+}
+
+function openSender(
+  service: Remote,
+  { signal, ...options }: Pick<SenderOptions, 'source' | 'project' | 'onRejected'> & { signal: AbortSignal },
+): LineSink {
+  return createSender({
+    ...service,
+    ...options,
+    wait: (ms) => wait(ms, undefined, { signal }),
+    onRetry: (reason, ms) => log(`${service.url}: ${reason}; trying again in ${Math.ceil(ms / 1000)} s`),
+  });
 }
 
 function log(line: string): void {
@@ -131,9 +160,8 @@ function log(line: string): void {
 // Redacted events that are shown.
 const SHOWN_MAX = 3;
 
-interface DryRunOptions {
+interface DryRunOptions extends Pick<SenderOptions, 'onRejected'> {
   readonly config: Config;
-  readonly onRejected: (line: number, reason: string) => void;
 }
 
 /**
@@ -148,36 +176,31 @@ async function openDryRun(name: string, { config, onRejected }: DryRunOptions): 
   const source = rejectUnwritable(createRegistry(definitions).getSource(name));
   const { defaultProject: project } = config;
   const filter = findFilter(source);
-  const filtered = createFilterCounts();
-  let stored = 0;
+  const counts = createCounts();
 
-  function add(line: number, text: string): void {
+  function store(line: number, text: string): void {
     const parsed = parseEvent({ text }, source, { now: Date.now() * MICROS_PER_MS, project });
-    const event = filter === undefined ? parsed : filter(parsed, filtered);
+    const event = filter === undefined ? parsed : filter(parsed, counts.filtered);
     if (event === undefined) return;
-    stored++;
-    if (event !== parsed && filtered.redact <= SHOWN_MAX) log(`line ${line} would be ${describe(event)}`);
+    counts.stored++;
+    if (event !== parsed && counts.filtered.redact <= SHOWN_MAX)
+      log(`line ${line} would be ${describe(event)}`);
   }
 
   return {
-    add(line, text) {
+    add(line) {
       try {
-        add(line, text);
+        if ('reason' in line) throw new RejectedEvent(line.reason);
+        store(line.number, line.text);
       } catch (error) {
         if (!(error instanceof RejectedEvent)) throw error;
-        onRejected(line, error.message);
+        counts.rejected++;
+        onRejected(line.number, error.message);
       }
       return undefined;
     },
-    reject: (line, reason) => void onRejected(line, reason),
     flush: async () => {},
-    get stored() {
-      return stored;
-    },
-    describeFiltered() {
-      const applied = FILTER_RULES.filter((rule) => filtered[rule] > 0);
-      return applied.map((rule) => `, ${formatCount(filtered[rule])} by ${rule}`).join('');
-    },
+    counts,
   };
 }
 

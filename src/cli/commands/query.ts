@@ -7,7 +7,7 @@ import { FORMATS, JSON_FORMAT, mediaTypeOf } from '../../query/format.ts';
 import { describeUndeclared } from '../../query/parameters.ts';
 import { stopSignal } from '../environment.ts';
 import { formatCounted, formatTable, parsePair } from '../format.ts';
-import { findService, findStore } from '../local-service.ts';
+import { findService } from '../local-service.ts';
 import { callRemote, fetchRemote, type Remote, type RemoteOptions } from '../remote.ts';
 
 type Pairs = Readonly<Record<string, string | readonly string[]>>;
@@ -41,7 +41,7 @@ async function run(
 ): Promise<void> {
   // As over HTTP, `sql` is a parameter: `-p sql=…` means the same as `--sql`.
   const raw = { ...parameter, ...(sql !== undefined && { sql }) };
-  const service = await findService(findStore().config, options);
+  const service = await findService(options);
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(raw))
     for (const text of [value].flat()) query.append(name, text);

@@ -18,7 +18,7 @@ export function stopCommand(): Command {
 }
 
 async function reload(): Promise<void> {
-  const service = await getLocalService(findStore().config);
+  const service = await getLocalService();
   const result = (await callRemote(service, '/api/local/reload', { body: {} })) as ReloadResult; // of createReloads
   const lines = describeResult(result);
   if (result.faults.length > 0)
@@ -32,7 +32,7 @@ const POLL_EVERY_MS = 50;
 
 /** Not by a signal: a pid of another container's service would be that of some other process here. */
 async function stop(): Promise<void> {
-  const { config } = findStore();
+  const config = findStore();
   const service = await getLocalService(config);
   const { pid } = (await callRemote(service, '/api/local/stop', { body: {} })) as { pid: number };
   const endMs = performance.now() + STOP_MS_MAX;

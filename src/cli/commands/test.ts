@@ -14,7 +14,7 @@ import { packagePath } from '../../lib/file.ts';
 import { openEngine, prepare } from '../../service/open-core.ts';
 import type { RunTests } from '../../workbench/tests.ts';
 import { readConfig } from '../environment.ts';
-import { type CaseResult, diffLines, runTestFile } from '../testing/run-file.ts';
+import { type CaseResult, runTestFile } from '../testing/run-file.ts';
 import type { KnownAlerts } from '../testing/test-case.ts';
 import { type EventOptions, readTestEvents, type TestEvents } from '../testing/test-events.ts';
 import { findTestFiles, readTestFile, type TestFile } from '../testing/test-file.ts';
@@ -60,13 +60,9 @@ export async function runTests({ config, names, signal }: TestOptions): Promise<
   const reading = await readDefinitions(config);
   const registry = createRegistry(reading.definitions);
   const faults: Fault[] = [...reading.faults];
-  const options = {
-    registry,
-    report: (fault: Fault) => faults.push(fault),
-  };
   const alerts = { alerts: registry.alerts, areAll: faults.length === 0 };
-  const endpoints = findEndpoints(names, registry, reading);
-  const tests = await readTests(endpoints, { ...options, alerts });
+  const report = (fault: Fault) => faults.push(fault);
+  const tests = await readTests(findEndpoints(names, registry, reading), { registry, report, alerts });
   if (tests.length === 0 && faults.length === 0) return [];
   await using cleanup = new AsyncDisposableStack();
   const engine = await openTemporaryEngine(config);
@@ -86,8 +82,7 @@ function findEndpoints(
   { faults }: LoadResult,
 ): readonly Endpoint[] {
   if (names.length === 0) return registry.endpoints;
-  const found = new Map(names.map((name) => [name, registry.findEndpoint(name)]));
-  const unknown = names.filter((name) => found.get(name) === undefined);
+  const unknown = names.filter((name) => registry.findEndpoint(name) === undefined);
   if (unknown.length > 0) {
     rejectFaults(faults); // the name may be that of a file with faults
     const known = registry.endpoints.map(({ name }) => name).join(', ');
@@ -95,7 +90,7 @@ function findEndpoints(
       unknown.map((name) => `no endpoint has the UUID or name ${JSON.stringify(name)}; there are ${known}`),
     );
   }
-  const named = new Set(found.values());
+  const named = new Set(names.map(registry.findEndpoint));
   return registry.endpoints.filter((endpoint) => named.has(endpoint));
 }
 
@@ -146,9 +141,9 @@ function coloured(line: string): string {
 }
 
 /** Describes why a case failed. */
-function failureLines({ case: one, outcome }: CaseResult): string[] {
+function failureLines({ outcome, differences }: CaseResult): string[] {
   const why = 'error' in outcome ? [`returned ${outcome.error.code}: ${outcome.error.message}`] : [];
-  return [...why, '- expected', '+ returned', ...diffLines(one, outcome)];
+  return [...why, '- expected', '+ returned', ...differences];
 }
 
 /** Writes a summary such as `2 of 9 tests failed`. */

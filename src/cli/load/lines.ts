@@ -1,100 +1,10 @@
-import { createReadStream, ReadStream, statSync } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { extname } from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { InputError, messageOf } from '../../errors.ts';
 import { decodeText, findOtherEncoding, isBlank, NEWLINE, withoutMark } from '../../ingest/body-format.ts';
 import { EVENT_BYTES_MAX } from '../../ingest/event.ts';
 import { DECOMPRESSORS, decompress } from '../../ingest/read-body.ts';
-import { formatCounted } from '../format.ts';
-
-/** The target of a load: a service, or the rules of a source for a dry run. */
-export interface LineSink {
-  /** Adds a line; returns a promise only if it has to wait for earlier lines. Reports by itself what it rejects. */
-  add(number: number, text: string): Promise<void> | undefined;
-  /** Reports a line that cannot be added, in its place among those that the sink rejects. @returns as `add` */
-  reject(number: number, reason: string): Promise<void> | undefined;
-  /** Resolves when all good lines so far are stored. */
-  flush(): Promise<void>;
-  /** Number of stored lines. */
-  readonly stored: number;
-  /** Says to how many lines each rule of the source applied, as far as it is known; empty if to none. */
-  describeFiltered?(): string;
-}
-
-export interface LoadOptions {
-  /** Flushes the sink this often, for slow input; by default only full batches are sent. */
-  readonly commitEveryMs?: number;
-  /** Aborting stops reading; lines that were read are stored. */
-  readonly signal: AbortSignal;
-  /** Called for a line with bytes that are not UTF-8; they are replaced by U+FFFD. */
-  readonly onRepaired: (line: number) => void;
-  /** Called every few thousand lines, and when the stream breaks. */
-  readonly onProgress: (progress: LoadProgress) => void;
-}
-
-export interface LoadProgress {
-  /** Events that are in the store. */
-  readonly stored: number;
-  readonly bytesRead: number;
-  /** Number of the last line that was read. */
-  readonly line: number;
-}
-
-const PROGRESS_LINES = 2_000;
-
-const HINTS = {
-  gzip: 'this is gzip; give the file a name that ends with .gz, or unpack it first',
-  'UTF-16': 'this is UTF-16; convert it first',
-};
-
-/**
- * Passes the lines of an NDJSON stream to a sink, which stores the good ones.
- *
- * @throws the error of the stream or the sink; lines that were read before are stored if the sink can
- */
-export async function loadEvents(
-  sink: LineSink,
-  stream: Readable | AsyncIterable<Buffer>,
-  options: LoadOptions,
-): Promise<LoadProgress> {
-  const read = { bytesRead: 0, line: 0 };
-  const progress = () => ({ stored: sink.stored, ...read });
-
-  async function take({ number, bytes }: Line): Promise<void> {
-    read.line = number;
-    read.bytesRead += (bytes?.length ?? 0) + 1;
-    if (bytes === undefined) await sink.reject(number, `is longer than ${EVENT_BYTES_MAX} bytes`);
-    else await takeText(number, bytes);
-    if (number % PROGRESS_LINES === 0) options.onProgress(progress());
-  }
-
-  async function takeText(number: number, bytes: Buffer): Promise<void> {
-    const other = findOtherEncoding(bytes);
-    if (other !== undefined) return await sink.reject(number, `is not UTF-8: ${HINTS[other]}`);
-    const { text, isRepaired } = decodeText(bytes);
-    if (isRepaired) options.onRepaired(number);
-    await sink.add(number, text);
-  }
-
-  // A stream may be idle for hours: destroying it reports a failure at once.
-  const stopCommits = commitRegularly(sink, options.commitEveryMs, (error) => {
-    if (stream instanceof Readable) stream.destroy(error);
-  });
-  try {
-    for await (const line of readLines(stream, EVENT_BYTES_MAX)) {
-      if (options.signal.aborted) break;
-      await take(line);
-    }
-  } catch (error) {
-    // Aborting ends the stream with its own error. After any other error `finally` still stores what was read.
-    if (!options.signal.aborted) throw error;
-  } finally {
-    stopCommits();
-    await sink.flush();
-    options.onProgress(progress());
-  }
-  return progress();
-}
 
 /** A line of a stream: numbers count from 1; `bytes` is `undefined` if the line was too long to be read. */
 interface Line {
@@ -107,7 +17,10 @@ interface Line {
  *
  * @param bytesMax longest line; of a longer one only the number is returned
  */
-export async function* readLines(stream: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Line> {
+export async function* readLines(
+  stream: AsyncIterable<Buffer>,
+  bytesMax = EVENT_BYTES_MAX,
+): AsyncGenerator<Line> {
   let parts: Buffer[] = [];
   let length = 0;
   let number = 1;
@@ -138,113 +51,73 @@ export async function* readLines(stream: AsyncIterable<Buffer>, bytesMax: number
   if (line !== undefined) yield line;
 }
 
-function commitRegularly(
-  sink: LineSink,
-  everyMs: number | undefined,
-  onFailure: (error: Error) => void,
-): () => void {
-  if (everyMs === undefined) return () => {};
-  const timer = setInterval(() => void sink.flush().catch(onFailure), everyMs);
-  return () => clearInterval(timer);
-}
+const HINTS = {
+  gzip: 'this is gzip; give the file a name that ends with .gz, or unpack it first',
+  'UTF-16': 'this is UTF-16; convert it first',
+};
 
-/** What `tailrace load` reads, as lines of NDJSON. */
-export interface OpenInput {
-  readonly name: string;
-  readonly lines: Readable;
-  /** The final value of `done`; 0 if unknown. */
-  readonly total: number;
-  /** How much of `total` has been read. */
-  done(progress: LoadProgress): number;
-  /** Returns a clearer error for one of reading. @param last how far it was read */
-  explain(error: unknown, last: LoadProgress | undefined): unknown;
+/** Decodes a line of `readLines`, or returns why that is not possible. `isRepaired`: some bytes became U+FFFD. */
+export function decodeLine({ bytes }: Line): ReturnType<typeof decodeText> | { readonly reason: string } {
+  if (bytes === undefined) return { reason: `is longer than ${EVENT_BYTES_MAX} bytes` };
+  const other = findOtherEncoding(bytes);
+  return other === undefined ? decodeText(bytes) : { reason: `is not UTF-8: ${HINTS[other]}` };
 }
 
 /**
- * Checks all names before the first is read.
+ * Returns the size of each file, in bytes; 0 for `-`, standard input.
  *
- * @returns opens one of them
- * @throws InputError with all faults
+ * @throws InputError with a fault for each that cannot be read
  */
-export function createInputs(names: readonly string[], signal: AbortSignal): (name: string) => OpenInput {
+export function checkFiles(names: readonly string[]): ReadonlyMap<string, number> {
   const faults: string[] = [];
-  const files = names.filter((name) => name !== '-');
-  const sizes = new Map(files.map((name) => [name, checkFile(name, faults)]));
-  if (faults.length > 0) throw new InputError([...new Set(faults)]);
-  const stdin = names.includes('-') ? openStdin(signal) : undefined;
-  return (name) => openLines(name, { size: sizes.get(name) ?? 0, stdin, signal });
-}
-
-/** Returns the size of a file, in bytes. */
-function checkFile(file: string, faults: string[]): number {
-  try {
-    const info = statSync(file);
-    if (!info.isDirectory()) return info.size;
-    faults.push(`${file}: is a folder; name its files`);
-  } catch (error) {
-    faults.push(`${file}: cannot be read: ${messageOf(error)}`);
-  }
-  return 0;
-}
-
-/** Opens standard input as a stream that `signal` ends, even while it waits for bytes. */
-function openStdin(signal: AbortSignal): Readable {
-  const { stdin } = process;
-  const bytes = new PassThrough();
-  stdin.once('error', (cause) =>
-    bytes.destroy(new InputError([`standard input cannot be read: ${cause.message}`], { cause })),
-  );
-  const stop = () => {
-    stdin.unpipe(bytes);
-    bytes.end();
+  const sizeOf = (file: string) => {
+    try {
+      const info = statSync(file);
+      if (info.isDirectory()) faults.push(`${file}: is a folder; name its files`);
+      return info.size;
+    } catch (error) {
+      faults.push(`${file}: cannot be read: ${messageOf(error)}`);
+      return 0;
+    }
   };
-  signal.addEventListener('abort', stop, { once: true });
-  bytes.once('close', () => stdin.destroy()); // an open standard input would keep this process alive
-  return stdin.pipe(bytes);
-}
-
-interface LinesOptions {
-  readonly size: number;
-  readonly stdin: Readable | undefined;
-  readonly signal: AbortSignal;
+  const sizes = [...new Set(names)].map((name) => [name, name === '-' ? 0 : sizeOf(name)] as const);
+  if (faults.length > 0) throw new InputError(faults);
+  return new Map(sizes);
 }
 
 /** Encodings of files by the ending of their names. */
 const ENCODINGS: Readonly<Record<string, string>> = { '.gz': 'gzip', '.zst': 'zstd' };
 
-function openLines(name: string, { size, stdin, signal }: LinesOptions): OpenInput {
-  const raw =
-    name === '-' && stdin !== undefined ? stdin : createReadStream(name, { highWaterMark: 1024 * 1024 });
+interface Input {
+  /** The decompressed bytes. `signal` ends them with an error, even while they wait for more. */
+  readonly bytes: Readable;
+  /** Returns how many bytes of the file have been read. */
+  readonly bytesRead: () => number;
+  /** Says why `bytes` failed. */
+  readonly explain: (error: unknown) => string;
+}
+
+export function openInput(name: string, signal: AbortSignal): Input {
+  // An open standard input would keep this process alive: like a file it is destroyed at its end.
+  const file = name === '-' ? undefined : createReadStream(name, { highWaterMark: 1024 * 1024 });
+  const raw: Readable = file ?? process.stdin;
   const encoding = ENCODINGS[extname(name)] ?? '';
   const create = DECOMPRESSORS[encoding];
-  const stream = create === undefined ? raw : Readable.from(decompress(raw, create), { objectMode: false });
-  raw.on('error', (error: Error) => stream.destroy(error)); // it may fail before it is read
-  stream.on('error', () => {}); // its reader gets it
+  const bytes = create === undefined ? raw : Readable.from(decompress(raw, create), { objectMode: false });
+  raw.on('error', (error: Error) => bytes.destroy(error)); // it may fail before it is read
+  bytes.on('error', () => {}); // its reader gets it
   const stop = () => {
     raw.destroy();
-    stream.destroy();
+    bytes.destroy();
   };
   signal.addEventListener('abort', stop, { once: true });
   return {
-    name,
-    lines: stream,
-    total: size,
-    done: ({ bytesRead }) => (raw instanceof ReadStream ? raw.bytesRead : bytesRead),
-    explain(error, last) {
-      const isInput = raw.errored === error || stream.errored === error;
-      return isInput && !(error instanceof InputError) ? unreadable(error, { name, encoding }, last) : error;
+    bytes,
+    bytesRead: () => file?.bytesRead ?? 0,
+    explain(error) {
+      const { code } = error as { code?: string };
+      const why = code?.startsWith('Z') ? `is not whole ${encoding}` : 'cannot be read'; // Z_… and ZSTD_…
+      return `${name}: ${why} (${messageOf(error)})`;
     },
   };
-}
-
-function unreadable(
-  error: unknown,
-  { name, encoding }: { readonly name: string; readonly encoding: string },
-  last: LoadProgress | undefined,
-): InputError {
-  const { code } = error as { code?: string };
-  const why = code?.startsWith('Z') ? `is not whole ${encoding}` : 'cannot be read'; // Z_… and ZSTD_…
-  const { line = 0, stored = 0 } = last ?? {};
-  const far = `it was read up to line ${line}, ${formatCounted(stored, 'event')} stored`;
-  return new InputError([`${name}: ${why} (${messageOf(error)}); ${far}`]);
 }

@@ -3,36 +3,54 @@ import { STATUS_CODES } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { InputError, messageOf, StoppedError } from '../../errors.ts';
+import { createFilterCounts, type FilterCounts } from '../../ingest/filter/filter.ts';
 import { DROPPED_HEADER, WITHOUT_PROJECT_HEADER } from '../../ingest/rejected.ts';
 import { createBatcher } from '../../ingest/writer.ts';
 import { writeHeader } from '../../lib/network.ts';
 import { backOffMs } from '../../lib/task.ts';
-import { formatCount } from '../format.ts';
 import { describeRedirect, type Remote, readFailure, sendRequest } from '../remote.ts';
-import type { LineSink } from './lines.ts';
 
-export interface RemoteSinkOptions extends Remote {
+/** A line of a file, or why it is none: such a line is reported in its place among those that the sink rejects. */
+export type FileLine = { readonly number: number } & (
+  | { readonly text: string }
+  | { readonly reason: string }
+);
+
+/** The target of a load: a service, or the rules of a source for a dry run. */
+export interface LineSink {
+  /** Adds a line; returns a promise only if it has to wait for earlier lines. Reports by itself what it rejects. */
+  add(line: FileLine): Promise<void> | undefined;
+  /** Resolves when all good lines so far are stored. */
+  flush(): Promise<void>;
+  readonly counts: LoadCounts;
+}
+
+export interface LoadCounts {
+  stored: number;
+  rejected: number;
+  /** Stored events that belong to no project. */
+  withoutProject: number;
+  filtered: FilterCounts;
+}
+
+export function createCounts(): LoadCounts {
+  return { stored: 0, rejected: 0, withoutProject: 0, filtered: createFilterCounts() };
+}
+
+export interface SenderOptions extends Remote {
   /** Name or UUID of the source. */
   readonly source: string;
   /** The project of events that name none; empty leaves it to the service. */
   readonly project: string;
   readonly onRejected: (line: number, reason: string) => void;
-  /** Called with the number of events of a request that belong to no project, as the service reports it. */
-  readonly onWithoutProject: (events: number) => void;
   /** Called before each wait for a retry. */
   readonly onRetry: (reason: string, waitMs: number) => void;
   /** Resolves after so many ms, or rejects when the load is stopped. */
-  readonly wait: (ms: number) => Promise<void>;
+  readonly wait: (ms: number) => Promise<unknown>;
 }
 
-interface Line {
-  readonly number: number;
-  readonly text: string;
-  /** Why it is not sent. */
-  readonly reason?: string;
-}
+type TextLine = Extract<FileLine, { text: string }>;
 
-const NOTHING_SENT: Accepted = { reasons: new Map(), withoutProject: 0, dropped: 0 };
 // The service returns the reasons of at most this many events of one request.
 const BATCH_LINES_MAX = 1_000;
 const BATCH_CHARS_MAX = 1024 * 1024;
@@ -45,32 +63,30 @@ const REQUEST_MS_MAX = 120_000;
  * Sends lines to a running service in batches. Each batch has an Idempotency-Key, so that one that is sent again after a
  * broken connection is stored once.
  */
-export function createRemoteSink(options: RemoteSinkOptions): LineSink {
-  let stored = 0;
-  let dropped = 0;
-  const batcher = createBatcher<Line>({
-    itemsMax: BATCH_LINES_MAX,
-    charsMax: BATCH_CHARS_MAX,
-    async send(lines) {
-      const sent = lines.filter(({ reason }) => reason === undefined);
-      const { reasons, ...taken } = sent.length === 0 ? NOTHING_SENT : await sendUntilTaken(sent, options);
-      const reasonOf = new Map([...reasons].map(([i, reason]) => [sent[i], reason]));
-      for (const line of lines) {
-        const reason = line.reason ?? reasonOf.get(line);
-        if (reason !== undefined) options.onRejected(line.number, reason);
-      }
-      stored += sent.length - reasons.size - taken.dropped;
-      dropped += taken.dropped;
-    },
-  });
+export function createSender(options: SenderOptions): LineSink {
+  const counts = createCounts();
+
+  async function send(lines: readonly FileLine[]): Promise<void> {
+    const sent = lines.filter((line) => 'text' in line);
+    const accepted = sent.length === 0 ? undefined : await sendUntilAccepted(sent, options);
+    const reasons = new Map(sent.map((line, i) => [line.number, accepted?.reasons.get(i + 1)]));
+    for (const line of lines) {
+      const reason = 'reason' in line ? line.reason : reasons.get(line.number);
+      if (reason === undefined) continue;
+      counts.rejected++;
+      options.onRejected(line.number, reason);
+    }
+    if (accepted === undefined) return;
+    counts.stored += sent.length - accepted.reasons.size - accepted.dropped;
+    counts.withoutProject += accepted.withoutProject;
+    counts.filtered.drop += accepted.dropped;
+  }
+
+  const batcher = createBatcher({ itemsMax: BATCH_LINES_MAX, charsMax: BATCH_CHARS_MAX, send });
   return {
-    add: (number, text) => batcher.add({ number, text }, text.length),
-    reject: (number, reason) => batcher.add({ number, text: '', reason }, 0),
+    add: (line) => batcher.add(line, 'text' in line ? line.text.length : 0),
     flush: batcher.flush,
-    get stored() {
-      return stored;
-    },
-    describeFiltered: () => (dropped > 0 ? `, ${formatCount(dropped)} by drop` : ''),
+    counts,
   };
 }
 
@@ -79,16 +95,13 @@ export function createRemoteSink(options: RemoteSinkOptions): LineSink {
  *
  * @throws InputError if the service rejects the request, StoppedError if the load is stopped meanwhile
  */
-async function sendUntilTaken(lines: readonly Line[], options: RemoteSinkOptions): Promise<Accepted> {
+async function sendUntilAccepted(lines: readonly TextLine[], options: SenderOptions): Promise<Accepted> {
   const { url, onRetry, wait } = options;
-  const body = await pack(lines.map(({ text }) => text).join('\n'));
-  const idempotencyKey = randomUUID();
+  const { body, headers } = await pack(lines.map(({ text }) => text).join('\n'));
+  const request = { body, headers: { ...headers, 'idempotency-key': randomUUID() } };
   for (let tries = 1; ; tries++) {
-    const outcome = await post(body, idempotencyKey, options);
-    if ('reasons' in outcome) {
-      options.onWithoutProject(outcome.withoutProject);
-      return outcome;
-    }
+    const outcome = await post(request, options);
+    if ('reasons' in outcome) return outcome;
     const { failure, isFinal, retryAfterMs } = outcome;
     if (isFinal) throw new InputError([`${url} rejects the events: ${failure}`]);
     if (tries === TRIES_MAX)
@@ -105,14 +118,12 @@ async function sendUntilTaken(lines: readonly Line[], options: RemoteSinkOptions
 }
 
 interface Accepted {
-  /** Why events are rejected, by their index in the batch. */
+  /** Why events are rejected, by their number in the batch, from 1. */
   readonly reasons: ReadonlyMap<number, string>;
   readonly withoutProject: number;
   /** Events that the rules of the source leave out. */
   readonly dropped: number;
 }
-
-type Outcome = Accepted | Failure;
 
 interface Failure {
   readonly failure: string;
@@ -122,65 +133,56 @@ interface Failure {
   readonly retryAfterMs: number;
 }
 
+interface Packed {
+  readonly body: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 async function post(
-  { bytes, headers }: Packed,
-  idempotencyKey: string,
-  { source, project, ...remote }: RemoteSinkOptions,
-): Promise<Outcome> {
+  { body, headers }: Packed,
+  { source, project, ...remote }: SenderOptions,
+): Promise<Accepted | Failure> {
   try {
     const response = await sendRequest(remote, `/api/logs?source=${encodeURIComponent(source)}`, {
       signal: AbortSignal.timeout(REQUEST_MS_MAX),
-      body: bytes,
+      body,
       headers: {
         'content-type': 'application/x-ndjson',
         ...headers,
-        'idempotency-key': idempotencyKey,
         ...(project !== '' && { 'x-project': writeHeader(project) }),
       },
     });
     const { status } = response;
-    if (status === 200 || status === 406) {
-      const count = (header: string) => Number(response.headers[header] ?? 0);
+    const count = (header: string) => Number(response.headers[header] ?? 0);
+    if (status === 200 || status === 406)
       return {
         reasons: readReasons(JSON.parse(response.bytes.toString())),
         withoutProject: count(WITHOUT_PROJECT_HEADER),
         dropped: count(DROPPED_HEADER),
       };
-    }
-    const retryAfterMs = Number(response.headers['retry-after'] ?? 0) * 1_000 || 0;
     const other = `${STATUS_CODES[status] ?? ''}${describeRedirect(response.headers.location)}`;
     const failure = `${status} ${readFailure(response.bytes)?.message ?? other}`;
+    const retryAfterMs = count('retry-after') * 1_000 || 0;
     return { failure, isFinal: status !== 429 && status < 500, retryAfterMs };
   } catch (error) {
     return { failure: `it cannot be reached: ${messageOf(error)}`, isFinal: false, retryAfterMs: 0 };
   }
 }
 
-interface Packed {
-  readonly bytes: Uint8Array;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 // Half of the ratio that the service rejects as a bomb (read-body.ts).
 const RATIO_MAX = 100;
-
-const compress = promisify(gzip);
 
 /** Compresses a body, unless it is so repetitive that the service would reject it as a bomb. */
 async function pack(text: string): Promise<Packed> {
   const plain = Buffer.from(text);
-  const zipped = await compress(plain);
+  const zipped = await promisify(gzip)(plain);
   return zipped.length * RATIO_MAX < plain.length
-    ? { bytes: plain, headers: {} }
-    : { bytes: zipped, headers: { 'content-encoding': 'gzip' } };
+    ? { body: plain, headers: {} }
+    : { body: zipped, headers: { 'content-encoding': 'gzip' } };
 }
 
-function readReasons(body: unknown): ReadonlyMap<number, string> {
+function readReasons(body: unknown): Accepted['reasons'] {
   const { message } = body as { message: string | string[] }; // Tailrace's responses with 200 and 406
-  const reasons = new Map<number, string>();
-  for (const line of Array.isArray(message) ? message : []) {
-    const [, number, reason] = /^event (\d+): (.*)$/s.exec(line) ?? [];
-    if (reason !== undefined) reasons.set(Number(number) - 1, reason);
-  }
-  return reasons;
+  const found = [message].flat().map((line) => /^event (\d+): (.*)$/s.exec(line));
+  return new Map(found.flatMap((one) => (one === null ? [] : [[Number(one[1]), one[2] ?? '']])));
 }

@@ -2,6 +2,7 @@ import { diff, isDeepStrictEqual } from 'node:util';
 import { stringify } from 'yaml';
 import { createEvaluate } from '../../alerts/evaluate.ts';
 import { replay } from '../../alerts/replay.ts';
+import type { Endpoint } from '../../definitions/endpoint.ts';
 import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import type { Engine } from '../../engine/engine.ts';
@@ -17,7 +18,7 @@ import { bindPosition } from '../../query/position.ts';
 import { createQuestion } from '../../query/question.ts';
 import { createRunner } from '../../query/run.ts';
 import { createSandbox } from '../../sandbox/sandbox.ts';
-import { type Expectation, isMap, type Row, type TestCase } from './test-case.ts';
+import { isMap, type Row, type TestCase } from './test-case.ts';
 import type { TestEvents } from './test-events.ts';
 import type { TestFile } from './test-file.ts';
 
@@ -26,6 +27,8 @@ export interface CaseResult {
   readonly case: TestCase;
   readonly outcome: Outcome;
   readonly isPassed: boolean;
+  /** The lines in which the outcome differs from the expectation; see `diffLines`. */
+  readonly differences: readonly string[];
 }
 
 export interface TestEngine {
@@ -44,7 +47,10 @@ export async function runTestFile(test: TestFile, events: TestEvents, on: TestEn
     const results: CaseResult[] = [];
     for (const one of test.cases) {
       const outcome = await ask(one);
-      results.push({ test, case: one, outcome, isPassed: isExpected(one, outcome) });
+      const expected = adoptRows(one, outcome, test.endpoint);
+      const isPassed = isExpected(expected, outcome);
+      const differences = isPassed ? [] : diffLines(expected, outcome);
+      results.push({ test, case: one, outcome, isPassed, differences });
     }
     return results;
   } finally {
@@ -63,7 +69,7 @@ function createAsk({ endpoint }: TestFile, { engine, registry, signal }: TestEng
   const sandbox = createSandbox(engine, { now: () => nowMs ?? 0 });
   const run = createRunner(engine, () => nowMs ?? 0);
 
-  async function ask({ pins, parameters }: TestCase, page: RawParameters): Promise<Outcome> {
+  async function ask({ pins = {}, parameters = {} }: TestCase, page: RawParameters): Promise<Outcome> {
     const raw = mergeParameters(page, parameters, endpoint.parameters);
     const first = parsePinnedParameters(endpoint, raw, { pins });
     const values = { ...first, ...bindPosition(endpoint.pages, cursors.read(endpoint, first, raw)) };
@@ -93,7 +99,7 @@ function createAsk({ endpoint }: TestFile, { engine, registry, signal }: TestEng
     nowMs = one.nowMs;
     try {
       if (one.alert !== undefined) return await askAlert(one.alert);
-      return await (one.isNext ? askNext(one) : ask(one, {}));
+      return await (one.cursor === undefined ? ask(one, {}) : askNext(one));
     } catch (error) {
       if (!(error instanceof TailraceError) || error.code === 'engine_unavailable') throw error;
       ended = { error };
@@ -110,26 +116,32 @@ function parseRows(body: Buffer): readonly Row[] {
 /** The response to a request. */
 type Outcome = { readonly rows: readonly Row[] } | { readonly error: TailraceError };
 
-type Tolerance = TestCase['toleranceOf'];
+/** What a case expects: one of the two. */
+type Expectation = { readonly rows?: readonly Row[]; readonly error?: TestCase['error'] };
 
 /** Whether an answer is the expected one: the same rows in the same order, or the same error. */
-function isExpected({ rows, error, toleranceOf }: TestCase, outcome: Outcome): boolean {
-  if ('rows' in outcome)
-    return rows !== undefined && isDeepStrictEqual(adopt(rows, outcome.rows, toleranceOf), outcome.rows);
+function isExpected({ rows, error }: Expectation, outcome: Outcome): boolean {
+  if ('rows' in outcome) return isDeepStrictEqual(rows, outcome.rows);
   if (error?.code !== outcome.error.code) return false;
   const { parameter } = error;
   return parameter === undefined || outcome.error.errors.some((one) => one.parameter === parameter);
 }
 
 /**
- * Returns rows in which numbers that are near those of the other rows are replaced by them, and columns have their
+ * Returns an expectation in which numbers that are near those of the answer are replaced by them, and columns have their
  * order. Both sides can then be compared exactly, even as text.
  */
-function adopt(rows: readonly Row[], others: readonly Row[], toleranceOf: Tolerance): Row[] {
-  return rows.map((row, i) => adoptMembers(row, others[i] ?? {}, toleranceOf));
+function adoptRows(expected: TestCase, outcome: Outcome, { columns }: Endpoint): Expectation {
+  const { rows, approximately = 0 } = expected;
+  if (rows === undefined || 'error' in outcome) return expected;
+  // Integers are counts and times, to which a share does not apply.
+  const isNear = (name: string) => columns.some((one) => one.name === name && one.type === 'number');
+  const toleranceOf = (name: string) => (isNear(name) ? approximately : 0);
+  return { rows: rows.map((row, i) => adoptMembers(row, outcome.rows[i] ?? {}, toleranceOf)) };
 }
 
-function adoptMembers(value: Row, other: Row, toleranceOf: Tolerance): Row {
+/** @param toleranceOf returns the largest difference of a column's number, as a share of the larger one; 0: exact */
+function adoptMembers(value: Row, other: Row, toleranceOf: (column: string) => number): Row {
   const shared = Object.keys(other).filter((name) => Object.hasOwn(value, name));
   const names = new Set([...shared, ...Object.keys(value)]);
   return Object.fromEntries(
@@ -164,11 +176,8 @@ function expectationOf(outcome: Outcome): Expectation {
 const LINES_MAX = 500;
 
 /** Returns the lines in which an answer differs from the expectation of a case, as YAML: `-` expected, `+` returned. */
-export function diffLines(expected: TestCase, outcome: Outcome): string[] {
-  const { rows, toleranceOf } = expected;
-  const wanted =
-    rows !== undefined && 'rows' in outcome ? { rows: adopt(rows, outcome.rows, toleranceOf) } : expected;
-  const [before, after] = [toLines(wanted), toLines(expectationOf(outcome))];
+function diffLines(expected: Expectation, outcome: Outcome): string[] {
+  const [before, after] = [toLines(expected), toLines(expectationOf(outcome))];
   let same = 0;
   while (same < before.length && before[same] === after[same]) same++;
   const cut = (lines: readonly string[]) => lines.slice(same, same + LINES_MAX);

@@ -6,43 +6,13 @@ import { findNamed } from '../../definitions/registry.ts';
 import type { YamlPath } from '../../definitions/yaml-file.ts';
 import { ERROR_CODES } from '../../errors.ts';
 import { describeNearest } from '../../lib/nearest.ts';
-import { isPossiblePin, type Pins } from '../../query/pins.ts';
+import { isPossiblePin } from '../../query/pins.ts';
 
 /** Columns or members by name. Integers beyond 2^53 are BigInts. */
 export type Row = Readonly<Record<string, unknown>>;
 
 export function isMap(value: unknown): value is Row {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The error of a request. */
-export interface ExpectedError {
-  readonly code: string;
-  readonly parameter?: string;
-}
-
-/** The expectation of a case: one of the two. */
-export interface Expectation {
-  readonly rows?: readonly Row[];
-  readonly error?: ExpectedError;
-}
-
-/** One request and its answer. */
-export interface TestCase extends Expectation {
-  readonly name: string;
-  readonly line: number;
-  /** The instant of its query, ms since the epoch. */
-  readonly nowMs: number;
-  /** An alert that is evaluated instead of a request; its rows are the labels of what fires. */
-  readonly alert?: string;
-  /** Values as in the JSON body of a POST. */
-  readonly parameters: Row;
-  /** Pins of the requesting key. */
-  readonly pins: Pins;
-  /** Whether it continues after the page of the case before. */
-  readonly isNext: boolean;
-  /** Largest difference of a column's number from the expected one, as a share of the larger one; 0: exact. */
-  readonly toleranceOf: (column: string) => number;
 }
 
 export const MAP = { additionalProperties: false, expected: 'a map of fields' };
@@ -61,6 +31,7 @@ export const CASE = Type.Object(
       }),
     ),
     now: Type.Optional(INSTANT),
+    // Evaluated instead of a request; its rows are the labels of what fires.
     alert: Type.Optional(Type.String({ minLength: 1, expected: 'the name of an alert' })),
     parameters: Type.Optional(ANY_MAP('a map of parameters')),
     pins: Type.Optional(
@@ -95,6 +66,14 @@ export const CASE = Type.Object(
 );
 
 export type CaseFields = Static<typeof CASE>;
+
+/** One request, or one alert, and what is expected of it. A request for a next page has the fields that it continues. */
+export interface TestCase extends CaseFields {
+  readonly name: string;
+  readonly line: number;
+  /** The instant of its query, ms since the epoch. */
+  readonly nowMs: number;
+}
 
 /** The alerts that a case may name. */
 export interface KnownAlerts {
@@ -197,32 +176,14 @@ function checkExpectation({ approximately, rows, error }: CaseFields, { report }
     report(['approximately'], '"approximately" needs "rows"');
 }
 
-/** @param fields with those that it continues */
-export function createCase(
-  { name, alert, parameters = {}, pins = {}, cursor, approximately = 0, rows, error }: CaseFields,
-  endpoint: Endpoint,
-  place: Pick<TestCase, 'nowMs' | 'line'>,
-): TestCase {
-  // Integers are counts and times, to which a share does not apply.
-  const numbers = new Set(endpoint.columns.flatMap((one) => (one.type === 'number' ? [one.name] : [])));
-  return {
-    ...place,
-    ...(alert !== undefined && { alert }),
-    name:
-      name ??
-      (
-        nameOf(alert === undefined ? parameters : { alert }) + (cursor === undefined ? '' : ', next page')
-      ).slice(0, NAME_CHARS_MAX),
-    parameters,
-    pins,
-    isNext: cursor !== undefined,
-    toleranceOf: (column) => (numbers.has(column) ? approximately : 0),
-    ...(rows !== undefined && { rows }),
-    ...(error !== undefined && { error }),
-  };
+/** Names a case after its request. */
+export function nameCase({ name, alert, parameters = {}, cursor }: CaseFields): string {
+  if (name !== undefined) return name;
+  const request = describeRequest(alert === undefined ? parameters : { alert });
+  return `${request}${cursor === undefined ? '' : ', next page'}`.slice(0, NAME_CHARS_MAX);
 }
 
-function nameOf(parameters: Row): string {
+function describeRequest(parameters: Row): string {
   const texts = Object.entries(parameters).map(([name, value]) => `${name}=${toText(value)}`);
   return texts.length === 0
     ? 'without parameters'

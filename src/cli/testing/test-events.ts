@@ -10,7 +10,7 @@ import { createFilterCounts, findFilter } from '../../ingest/filter/filter.ts';
 import { RejectedEvent } from '../../ingest/read-event.ts';
 import { findBelow, OutsideError } from '../../lib/file.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
-import { loadEvents } from '../load/lines.ts';
+import { decodeLine, readLines } from '../load/lines.ts';
 import { isMap, type Row } from './test-case.ts';
 import type { TestFile } from './test-file.ts';
 
@@ -73,14 +73,20 @@ function readList(
   fault: (message: string, at: number) => void,
 ): Event[] {
   return given.flatMap((one, i) => {
-    try {
-      return [parse(toJson(one))].filter((event) => event !== undefined);
-    } catch (error) {
-      if (!(error instanceof RejectedEvent)) throw error;
-      fault(`event ${i + 1} ${error.message}`, i);
-      return [];
-    }
+    const reject = (reason: string) => fault(`event ${i + 1} ${reason}`, i);
+    return parseOr(reject, () => parse(toJson(one))) ?? [];
   });
+}
+
+/** Returns what `read` does; `undefined` if it throws a RejectedEvent, whose reason is reported. */
+function parseOr<T>(reject: (reason: string) => void, read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof RejectedEvent)) throw error;
+    reject(error.message);
+    return undefined;
+  }
 }
 
 interface FileOptions extends EventOptions {
@@ -105,26 +111,16 @@ async function readLinesOf(given: unknown, parse: Parse, options: FileOptions): 
     return [];
   }
   const events: Event[] = [];
-  const reject = (line: number, reason: string) => void report({ file, line, message: `event ${reason}` });
-  const sink = {
-    stored: 0,
-    reject,
-    flush: async () => {},
-    add(line: number, text: string) {
-      try {
-        const event = parse(text);
-        if (event !== undefined) events.push(event);
-      } catch (error) {
-        if (!(error instanceof RejectedEvent)) throw error;
-        reject(line, error.message);
-      }
-      return undefined;
-    },
-  };
-  const signal = new AbortController().signal; // a file of this size is read at once
-  const onRepaired = (line: number) => reject(line, 'has bytes that are not UTF-8');
-  const callbacks = { onRepaired, onProgress: () => {} };
-  await loadEvents(sink, Readable.from([bytes]), { signal, ...callbacks });
+  for await (const line of readLines(Readable.from([bytes]))) {
+    const reject = (reason: string) => report({ file, line: line.number, message: `event ${reason}` });
+    const decoded = decodeLine(line);
+    if ('isRepaired' in decoded && decoded.isRepaired) reject('has bytes that are not UTF-8');
+    const event = parseOr(reject, () => {
+      if ('reason' in decoded) throw new RejectedEvent(decoded.reason);
+      return parse(decoded.text);
+    });
+    if (event !== undefined) events.push(event);
+  }
   return events;
 }
 

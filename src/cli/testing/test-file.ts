@@ -13,10 +13,10 @@ import {
   type CaseFields,
   checkCase,
   continueCase,
-  createCase,
   INSTANT,
   type KnownAlerts,
   MAP,
+  nameCase,
   type Row,
   type TestCase,
 } from './test-case.ts';
@@ -88,11 +88,12 @@ export async function readTestFile(
     const reportCase = (at: YamlPath, message: string) => report(['cases', i, ...at], message);
     checkCase(one, { endpoint, alerts, before, report: reportCase });
     before = one;
-    return createCase(one, endpoint, {
-      nowMs:
-        one.now === undefined ? nowMs : readNow(one.now, (message) => report(['cases', i, 'now'], message)),
+    return {
+      ...one,
+      name: nameCase(one),
       line: yaml.fault(['cases', i], '').line,
-    });
+      nowMs: one.now === undefined ? nowMs : readNow(one.now, (message) => reportCase(['now'], message)),
+    };
   });
   if (faults.length > 0) return faults;
   return { file: path, endpoint, yaml, nowMs, events: fields.events ?? {}, cases };
