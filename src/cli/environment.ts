@@ -12,7 +12,7 @@ import { packagePath } from '../lib/file.ts';
  * @throws InputError with every wrong one
  */
 export function readConfig(changes: Readonly<Record<string, string | undefined>> = {}): Config {
-  // First: a misspelt one may be the cause of a fault.
+  // First: a setting of an older build, or a misspelt one, may be the cause of a fault.
   for (const unknown of findUnknownSettings(process.env)) {
     process.stderr.write(`tailrace: ${unknown} (${packagePath('docs/settings.md')} lists the settings)\n`);
   }

@@ -50,11 +50,11 @@ describe('the settings', () => {
     expect(faults[0]).toMatch(message);
   });
 
-  test('that are none are named, with what they may mean', () => {
+  test('that are none are named, with what stands in their place or what they may mean', () => {
     const names = ['TAILRACE_PROT', 'TAILRACE_CLUSTER', 'TAILRACE_KEY', 'TAILRACE_HOST', 'CLICKHOUSE_X'];
     expect(findUnknownSettings(Object.fromEntries(names.map((name) => [name, 'x'])))).toEqual([
       expect.stringMatching(/^TAILRACE_PROT is not a setting; did you mean TAILRACE_PORT/),
-      'TAILRACE_CLUSTER is not a setting',
+      'TAILRACE_CLUSTER is gone: write ?cluster=name at the end of CLICKHOUSE_URL',
     ]);
   });
 
