@@ -9,11 +9,8 @@ import { Button, QuietButton } from './ui/button.tsx';
 import './shell.css';
 import { Boundary } from './ui/boundary/boundary.tsx';
 import { useLeaveOnEscape } from './ui/field-key.ts';
-import { Mark } from './ui/mark.tsx';
-import { Empty, ErrorNote } from './ui/note.tsx';
-import { useTitle } from './ui/page-head.tsx';
+import { Empty, ErrorNote, Mark, Tag, useTitle } from './ui/page-part.tsx';
 import { Segmented } from './ui/tabs.tsx';
-import { Tag } from './ui/tag.tsx';
 
 interface ShellProps {
   readonly onSignIn: () => void;

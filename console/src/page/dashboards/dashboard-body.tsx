@@ -3,11 +3,10 @@ import { type ComponentProps, type CSSProperties, useEffect, useId, useMemo, use
 import { useSearch } from 'wouter';
 import type { DashboardView } from '../../../../src/management/dashboard-view.ts';
 import { queries, useRead } from '../../api/queries.ts';
-import { ownMember } from '../../format/own.ts';
+import { ownMember } from '../../format/values.ts';
 import { LinkCharts } from '../../ui/chart/linked-charts.tsx';
 import { Form, Options } from '../../ui/form.tsx';
-import { Reading } from '../../ui/note.tsx';
-import { Tag } from '../../ui/tag.tsx';
+import { Reading, Tag } from '../../ui/page-part.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
 import { fillIn, ParameterControl } from '../endpoint/parameter-control.tsx';
 import './dashboard.css';

@@ -1,13 +1,11 @@
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { DashboardSummary } from '../../../../src/management/dashboard-view.ts';
-import { useClient } from '../../api/client.ts';
+import { mayUseWorkbench, useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
-import { mayUseWorkbench } from '../../api/right.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form } from '../../ui/form.tsx';
-import { Empty, Reading } from '../../ui/note.tsx';
-import { PageHead } from '../../ui/page-head.tsx';
+import { Empty, PageHead, Reading } from '../../ui/page-part.tsx';
 import './dashboard.css';
 
 /** Every dashboard of which the key sees a panel. */

@@ -5,13 +5,13 @@ import type { PanelView } from '../../../../src/management/dashboard-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { type Answer, toAnswer } from '../../api/answer.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
-import { type Values, withQuery } from '../../format/path.ts';
 import type { TimeRange } from '../../format/range.ts';
+import { type Values, withQuery } from '../../format/values.ts';
 import { toDrawing } from '../../ui/chart/draw.ts';
+import { toDrawable } from '../../ui/chart/drawable.ts';
 import { PlainDrawing } from '../../ui/chart/drawings.tsx';
-import { toDrawable } from '../../ui/chart/guess.ts';
 import { LinkedChart } from '../../ui/chart/linked-charts.tsx';
-import { toPanelChart } from '../../ui/chart/panel-chart.ts';
+import { toPanelChart } from '../../ui/chart/rule.ts';
 import { lineLinks, queryPath } from '../endpoint/lines.ts';
 import { findPanelValues } from './values.ts';
 

@@ -1,8 +1,8 @@
 import type { PanelView } from '../../../../src/management/dashboard-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { ownMember } from '../../format/own.ts';
 import { resolveRange, type TimeRange } from '../../format/range.ts';
-import { findBounds } from '../../ui/chart/panel-chart.ts';
+import { ownMember } from '../../format/values.ts';
+import { findBounds } from '../../ui/chart/rule.ts';
 
 interface Shared {
   readonly values: Readonly<Record<string, string>>;

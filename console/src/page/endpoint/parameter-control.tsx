@@ -1,11 +1,10 @@
 import { useId } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import type { ApiError } from '../../api/client.ts';
-import { ownMember } from '../../format/own.ts';
-import type { Values } from '../../format/path.ts';
+import { ownMember, type Values } from '../../format/values.ts';
 import { Editor } from '../../ui/editor/editor.tsx';
 import { describedBy, Field, Options, Suggestions } from '../../ui/form.tsx';
-import { Tag } from '../../ui/tag.tsx';
+import { Tag } from '../../ui/page-part.tsx';
 import { TimeControl } from '../../ui/time/time-control.tsx';
 
 interface ParameterControlProps {

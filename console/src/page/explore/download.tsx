@@ -8,7 +8,7 @@ import { saveFile } from '../../ui/save-file.ts';
 import { useExploring } from './exploring.ts';
 import { LINES_MAX } from './lines/line.ts';
 import { useWork } from './lines/use-work.tsx';
-import { searchPath } from './search/search.ts';
+import { searchPath } from './search.ts';
 
 const FORMATS = [
   ['csv', 'CSV', 'text/csv'],

@@ -1,13 +1,12 @@
 import './saved-searches.css';
 import { useEffect, useId, useState } from 'react';
 import { Link } from 'wouter';
-import { useClient } from '../../api/client.ts';
+import { mayUseWorkbench, useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
-import { mayUseWorkbench } from '../../api/right.ts';
 import { Button, CopyButton, QuietButton } from '../../ui/button.tsx';
 import { Suggestions } from '../../ui/form.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
-import { Tag } from '../../ui/tag.tsx';
+import { Tag } from '../../ui/page-part.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
 import { onSearchPath } from '../workbench/path.ts';
 import { type ExploreAddress, explorePath } from './address.ts';
@@ -16,8 +15,16 @@ import { useExploring } from './exploring.ts';
 import { goToLines } from './lines/line-list.tsx';
 import { QueryField } from './query-field.tsx';
 import { SavedSearches } from './saved-searches.tsx';
-import { faultOf, rangeOf, type Search, searchParameters, toAsked, toFixed } from './search/search.ts';
-import { ceilTo, floorTo } from './search/slice.ts';
+import {
+  ceilTo,
+  faultOf,
+  floorTo,
+  rangeOf,
+  type Search,
+  searchParameters,
+  toAsked,
+  toFixed,
+} from './search.ts';
 
 /** The scope of the search: range, sources, project and text. */
 export function ExploreHead({ onHelp }: { readonly onHelp: () => void }) {

@@ -7,9 +7,9 @@ import { type ExploreAddress, explorePath, readAddress } from './address.ts';
 import { useFields } from './fields.ts';
 import { useHistogram } from './histogram/use-histogram.ts';
 import { addTerm } from './lines/line.ts';
-import { useLines } from './lines/use-lines.ts';
+import { useLines } from './lines/read.ts';
 import { isRejected } from './lines/use-work.tsx';
-import { resolveSearch, type Search } from './search/search.ts';
+import { resolveSearch, type Search } from './search.ts';
 
 /** What the parts of the page share: the address, what is read for it, and what changes it. */
 export type Exploring = ReturnType<typeof useAddressedSearch>;

@@ -4,7 +4,7 @@ import { type Row, toAnswer } from '../../api/answer.ts';
 import { type Client, useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { attributesOf, type Line } from './lines/line.ts';
-import { type Search, searchPath } from './search/search.ts';
+import { type Search, searchPath } from './search.ts';
 
 export interface FieldName {
   /** As a search writes it: `request.path`. */

@@ -2,7 +2,7 @@ import type { SearchSource } from '../../../../src/management/view.ts';
 import { formatTerm } from '../../format/search-text.ts';
 import { type ExploreAddress, explorePath } from './address.ts';
 import { formatAt, formatValue, type Line, valueAt } from './lines/line.ts';
-import { toRange } from './search/search.ts';
+import { toRange } from './search.ts';
 
 const AROUND_MS = 2 * 60_000;
 

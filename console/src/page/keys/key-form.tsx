@@ -1,9 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import type { CreatedKeyView, EndpointView } from '../../../../src/management/view.ts';
-import { useClient } from '../../api/client.ts';
+import { mayGrant, useClient } from '../../api/client.ts';
 import { queries, sourcesOf, useRead } from '../../api/queries.ts';
-import { mayGrant } from '../../api/right.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
 import { Checks, Group, Options, Suggestions, TextField, useFault } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';

@@ -3,10 +3,10 @@ import { Link } from 'wouter';
 import type { Me, SignInView } from '../../../../src/management/view.ts';
 import { ApiError, callRaw, parseAnswer } from '../../api/client.ts';
 import { readChoices, withChoices } from '../../api/session.ts';
-import { withQuery } from '../../format/path.ts';
+import { withQuery } from '../../format/values.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
-import { Mark } from '../../ui/mark.tsx';
+import { Mark } from '../../ui/page-part.tsx';
 import './sign-in.css';
 
 // Each page of console/src/page.ts is open to one of these scopes.

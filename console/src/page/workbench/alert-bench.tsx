@@ -8,7 +8,7 @@ import { pause } from '../../api/follow.ts';
 import { latestOf, queries, useRead, useRun } from '../../api/queries.ts';
 import { formatSeconds } from '../../format/number.ts';
 import { Code } from '../../ui/code.tsx';
-import { ErrorNote, Reading } from '../../ui/note.tsx';
+import { ErrorNote, Reading } from '../../ui/page-part.tsx';
 import { newAlert } from './definition.ts';
 import { FileText } from './file-text.tsx';
 import { parseWorkUrl, readSearchEndpoint } from './path.ts';

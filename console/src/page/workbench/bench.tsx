@@ -6,7 +6,7 @@ import { Button, QuietButton } from '../../ui/button.tsx';
 import { withConditional } from '../../ui/editor/completion.ts';
 import { Form, TextField } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
-import { Tag } from '../../ui/tag.tsx';
+import { Tag } from '../../ui/page-part.tsx';
 import { ParameterFields } from '../endpoint/parameter-control.tsx';
 import { readOutline, withColumns, withName } from './definition.ts';
 import { type Pane, Panes } from './panes.tsx';
@@ -14,8 +14,7 @@ import { newAlertPath } from './path.ts';
 import { Result } from './result.tsx';
 import { SaveNotes, TestOutcome } from './save-notes.tsx';
 import { type Check, useBenchRun, useCheck } from './use-check.ts';
-import { type Saved, type Saving, useSaveFile } from './use-save-file.ts';
-import { type Base, useWork, type Work } from './work.ts';
+import { type Base, type Saved, type Saving, useSaveFile, useWork, type Work } from './work.ts';
 import { WorkHead } from './work-head.tsx';
 
 interface BenchProps {

@@ -1,7 +1,7 @@
 import { isMap, parseDocument, stringify, type YAMLMap } from 'yaml';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import type { RunReport } from '../../../../src/management/workbench-view.ts';
-import type { Values } from '../../format/path.ts';
+import type { Values } from '../../format/values.ts';
 import type { Table, Word } from '../../ui/editor/completion.ts';
 import { type Base, toBase } from './work.ts';
 

@@ -2,10 +2,9 @@ import type { ReactNode } from 'react';
 import type { SavedEndpoint } from '../../../../src/management/workbench-view.ts';
 import type { ApiError } from '../../api/client.ts';
 import { Button, QuietButton } from '../../ui/button.tsx';
-import { ErrorNote } from '../../ui/note.tsx';
+import { ErrorNote } from '../../ui/page-part.tsx';
 import { TextDiff } from '../../ui/text-diff.tsx';
-import { type DefinitionKind, type Saving, useStored } from './use-save-file.ts';
-import type { Base, Work } from './work.ts';
+import { type Base, type DefinitionKind, type Saving, useStored, type Work } from './work.ts';
 
 interface SaveNotesProps {
   readonly kind: DefinitionKind;

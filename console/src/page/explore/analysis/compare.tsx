@@ -3,13 +3,13 @@ import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatPercent } from '../../../format/number.ts';
 import { joinSearches } from '../../../format/search-text.ts';
 import { QuietButton } from '../../../ui/button.tsx';
-import { Empty } from '../../../ui/note.tsx';
+import { Empty } from '../../../ui/page-part.tsx';
 import { Segmented } from '../../../ui/tabs.tsx';
 import { type ExploreAddress, parseMark } from '../address.ts';
 import { TERM } from '../completion.ts';
 import { useExploring } from '../exploring.ts';
 import { termOf } from '../lines/line.ts';
-import { searchPath } from '../search/search.ts';
+import { searchPath } from '../search.ts';
 import { AnalysisNote, TermButtons, useAnalysis } from './use-analysis.tsx';
 import './analysis.css';
 

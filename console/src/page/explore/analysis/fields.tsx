@@ -7,7 +7,7 @@ import { QuietButton } from '../../../ui/button.tsx';
 import { useExploring } from '../exploring.ts';
 import { type FieldValue, toFieldValue, UNIQUE } from '../fields.ts';
 import { termOf } from '../lines/line.ts';
-import { searchPath } from '../search/search.ts';
+import { searchPath } from '../search.ts';
 import './analysis.css';
 import { AnalysisNote, TermButtons, useAnalysis } from './use-analysis.tsx';
 

@@ -4,11 +4,10 @@ import { type Row, toAnswer } from '../../../api/answer.ts';
 import { useClient } from '../../../api/client.ts';
 import { formatPercent } from '../../../format/number.ts';
 import { QuietButton } from '../../../ui/button.tsx';
-import { ErrorNote } from '../../../ui/note.tsx';
-import { Tag } from '../../../ui/tag.tsx';
+import { ErrorNote, Tag } from '../../../ui/page-part.tsx';
 import { useExploring } from '../exploring.ts';
 import { exclude } from '../lines/line.ts';
-import { faultOf } from '../search/search.ts';
+import { faultOf } from '../search.ts';
 
 /**
  * Reads a part of a search that is one answer.

@@ -6,18 +6,17 @@ import { useZone } from '../../../preference.ts';
 import { QuietButton } from '../../../ui/button.tsx';
 import { type Chart, describeAt, type Selection } from '../../../ui/chart/chart.ts';
 import { Plot } from '../../../ui/chart/plot.tsx';
-import { ErrorNote } from '../../../ui/note.tsx';
+import { ErrorNote } from '../../../ui/page-part.tsx';
 import { parseMark } from '../address.ts';
 import { useExploring } from '../exploring.ts';
 import { exclude, termOf } from '../lines/line.ts';
 import { isRejected, WorkNote } from '../lines/use-work.tsx';
-import { searchPath, toRange } from '../search/search.ts';
+import { searchPath, toRange } from '../search.ts';
 import { MeasureControl } from './measure-control.tsx';
-import type { Histogram } from './use-histogram.ts';
+import { type BarSeries, type Bars, type Histogram, toBars } from './use-histogram.ts';
 import './histogram.css';
 import type { Row } from '../../../api/answer.ts';
 import { useAnalysis } from '../analysis/use-analysis.tsx';
-import { type BarSeries, type Bars, toBars } from './series.ts';
 
 /** Events over time, stacked by the values of a field. */
 export function HistogramPanel() {

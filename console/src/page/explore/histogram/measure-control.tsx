@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { Options } from '../../../ui/form.tsx';
+import { formatMeasure, MEASURES, type MeasureName, needsNumbers, parseMeasure, TOPS } from '../address.ts';
 import { useExploring } from '../exploring.ts';
 import type { FieldName } from '../fields.ts';
-import { formatMeasure, MEASURES, type MeasureName, needsNumbers, parseMeasure, TOPS } from './measure.ts';
 
 export function MeasureControl() {
   const { address, change, fields, groups } = useExploring();

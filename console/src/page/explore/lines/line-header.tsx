@@ -1,6 +1,6 @@
 import { type CSSProperties, type KeyboardEvent, type PointerEvent, useState } from 'react';
 import { showText } from '../../../format/log-text.ts';
-import { ownMember } from '../../../format/own.ts';
+import { ownMember } from '../../../format/values.ts';
 import { usePreference } from '../../../preference.ts';
 import { useExploring } from '../exploring.ts';
 

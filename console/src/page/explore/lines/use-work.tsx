@@ -3,7 +3,7 @@ import { ApiError } from '../../../api/client.ts';
 import { formatTime } from '../../../format/time.ts';
 import { useZone } from '../../../preference.ts';
 import { QuietButton } from '../../../ui/button.tsx';
-import { Tag } from '../../../ui/tag.tsx';
+import { Tag } from '../../../ui/page-part.tsx';
 
 export type WorkState =
   | { readonly kind: 'idle' | 'running' | 'done' | 'stopped' }

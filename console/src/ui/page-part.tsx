@@ -1,0 +1,170 @@
+import { type ReactNode, useEffect, useId } from 'react';
+import type { ApiError } from '../api/client.ts';
+import { ownMember } from '../format/values.ts';
+import icon from '../icon.svg';
+
+interface PageHeadProps {
+  readonly title: string;
+  readonly children?: ReactNode;
+  /** What can be done; hidden in print. */
+  readonly actions?: ReactNode;
+}
+
+export function PageHead({ title, children, actions }: PageHeadProps) {
+  const head = (
+    <div className="page-head">
+      <h1>{title}</h1>
+      {children !== undefined && <p>{children}</p>}
+    </div>
+  );
+  if (actions === undefined) return head;
+  return (
+    <div className="page-title">
+      {head}
+      <div className="row">{actions}</div>
+    </div>
+  );
+}
+
+interface MissingPageProps extends PageHeadProps {
+  readonly error: ApiError | undefined;
+  /** Whether the key may not know it; by default by the status. */
+  readonly isUnknown?: boolean;
+  /** `No such alert`; the children say more. */
+  readonly unknown: string;
+}
+
+/** A page without what it is about: that is being read, cannot be read, or is unknown to the key. */
+export function MissingPage(props: MissingPageProps) {
+  const { title, error, isUnknown = error?.status === 404, unknown, children } = props;
+  return (
+    <>
+      <PageHead title={title} />
+      {isUnknown ? <Empty title={unknown}>{children}</Empty> : <Reading error={error} />}
+    </>
+  );
+}
+
+/** Names the window: `level:error · Explore · Tailrace`. Of two, that of the component further down the page counts. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Tailrace`;
+  }, [title]);
+}
+
+interface PanelProps {
+  readonly title: string;
+  readonly actions?: ReactNode;
+  /** Without padding, for tables. */
+  readonly flush?: boolean;
+  readonly children: ReactNode;
+}
+
+export function Panel({ title, actions, flush = false, children }: PanelProps) {
+  const id = useId();
+  return (
+    <section className={flush ? 'panel is-flush' : 'panel'} aria-labelledby={id}>
+      <div className="panel-head">
+        <h2 id={id}>{title}</h2>
+        {actions}
+      </div>
+      <div className="panel-body">{children}</div>
+    </section>
+  );
+}
+
+interface StatProps {
+  readonly label: string;
+  readonly value: ReactNode;
+  readonly unit?: string;
+  readonly tone?: 'ok' | 'warn' | 'bad';
+  readonly below?: ReactNode;
+}
+
+/** One large number; inside a `dl`. */
+export function Stat({ label, value, unit, tone, below }: StatProps) {
+  return (
+    <div className="stat">
+      <dt>{label}</dt>
+      <dd className={tone === undefined ? '' : `tone-${tone}`}>
+        <span>{value}</span> {unit !== undefined && <span className="stat-unit">{unit}</span>}
+        {below !== undefined && <div className="stat-below">{below}</div>}
+      </dd>
+    </div>
+  );
+}
+
+/** Advice for a failure, by its code (docs/errors.md). */
+const ADVICE: Readonly<Record<string, string>> = {
+  unreachable: 'Check that the service runs at this address, and try again.',
+  invalid_parameter: 'Change these values and run again.',
+  forbidden: 'Sign in with a key that may do this.',
+  endpoint_not_found: 'It may have been renamed or removed: choose one from the list.',
+  query_failed: 'The query failed on this data. Try other values; the service’s log has the cause.',
+  rate_limited: 'Wait a moment, then retry.',
+  overloaded: 'The service is overloaded. Wait a moment, or query less data.',
+  engine_unavailable:
+    'The engine or the store of keys is unavailable; the service’s log has the reason. Try again in a moment.',
+  query_timeout: 'Query a shorter range, or let the operator raise TAILRACE_QUERY_TIMEOUT_MS.',
+  internal: 'The service’s log has the cause under the request id.',
+};
+
+/** The service's error message, with advice. */
+export function ErrorNote({ error }: { readonly error: ApiError }) {
+  const { message, code, status, errors, requestId, retryAfterSeconds } = error;
+  const advice = ownMember(ADVICE, code);
+  return (
+    <div className="note is-bad" role="alert">
+      <strong>{message}</strong>
+      {errors.length > 1 && (
+        <ul>
+          {errors.map((one) => (
+            <li key={`${one.parameter} ${one.message}`}>
+              <code>{one.parameter}</code> {one.message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {advice !== undefined && <span>{advice}</span>}
+      {status > 0 && (
+        <span className="small muted">
+          {status} <code>{code}</code>
+          {retryAfterSeconds !== undefined && `  · retry in ${retryAfterSeconds} s`}
+          {requestId !== undefined && ` · request ${requestId}`}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** Something that is not there yet: it is being read, or cannot be read. */
+export function Reading({ error }: { readonly error?: ApiError | null | undefined }) {
+  return error ? <ErrorNote error={error} /> : <p className="muted">Reading…</p>;
+}
+
+interface EmptyProps {
+  readonly title: string;
+  /** Whether it replaces a page, whose heading its title then is. */
+  readonly isPage?: boolean;
+  readonly children: ReactNode;
+}
+
+/** Replaces missing content: says what would be here and how to get it. */
+export function Empty({ title, isPage = false, children }: EmptyProps) {
+  return (
+    <div className="empty">
+      {isPage ? <h1>{title}</h1> : <strong>{title}</strong>}
+      <p>{children}</p>
+    </div>
+  );
+}
+
+export type Tone = 'neutral' | 'ok' | 'warn' | 'bad' | 'accent';
+
+export function Tag({ tone = 'neutral', children }: { readonly tone?: Tone; readonly children: ReactNode }) {
+  return <span className={tone === 'neutral' ? 'tag' : `tag is-${tone}`}>{children}</span>;
+}
+
+export function Mark() {
+  return <img src={icon} alt="" width="32" height="32" />;
+}
