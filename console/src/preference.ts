@@ -39,7 +39,6 @@ function numbersOf(stored: Readonly<Record<string, number>> = {}): Record<string
   return Object.fromEntries(Object.entries(stored).filter(([, size]) => Number.isFinite(size)));
 }
 
-/** Stores and applies a preference. */
 export function applyPreference(preference: Preference): void {
   localStorage.setItem(NAME, JSON.stringify(preference));
   const { theme } = preference;

@@ -8,12 +8,9 @@ interface ChoiceProps<T extends string> {
   readonly onSelect: (id: T) => void;
 }
 
-interface TabsProps<T extends string> extends ChoiceProps<T> {
-  readonly children: ReactNode;
-}
-
 /** Tabs by the ARIA pattern: arrow keys move between them. */
-export function Tabs<T extends string>({ label, options, selected, onSelect, children }: TabsProps<T>) {
+export function Tabs<T extends string>(props: ChoiceProps<T> & { readonly children: ReactNode }) {
+  const { label, options, selected, onSelect, children } = props;
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
   const onKeyDown = (event: KeyboardEvent) => {

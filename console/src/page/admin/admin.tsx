@@ -188,7 +188,6 @@ interface SinceStartProps<T> extends Pick<RowTableProps<T>, 'title' | 'columns' 
   readonly nothing: string;
 }
 
-/** A table of what this process keeps in memory. */
 function SinceStart<T>({ value, nothing, ...table }: SinceStartProps<T>) {
   const { result, since = '' } = value ?? {};
   return (

@@ -11,10 +11,9 @@ import { type ApiError, maySearch, mayUseWorkbench, useClient } from '../../api/
 import { queries, query, useRead } from '../../api/queries.ts';
 import { formatSeconds } from '../../format/number.ts';
 import { withQuery } from '../../format/values.ts';
-import { Button } from '../../ui/button.tsx';
 import { LinkCharts, LinkedChart } from '../../ui/chart/linked-charts.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
-import { Empty, ErrorNote, MissingPage, Panel, Tag, type Tone } from '../../ui/page-part.tsx';
+import { Button, Empty, ErrorNote, MissingPage, Panel, Tag, type Tone } from '../../ui/page-part.tsx';
 import { RowTable, styled, type TableColumns, usePages } from '../../ui/table/panel-table.tsx';
 import { Ago, Instant } from '../../ui/time/time-control.tsx';
 import { lineLinks } from '../endpoint/lines.ts';

@@ -3,10 +3,9 @@ import { useState } from 'react';
 import type { AlertDetailView, SilenceView } from '../../../../src/management/alert-view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
-import { Button, QuietButton } from '../../ui/button.tsx';
 import { Group, TextField } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
-import { ErrorNote } from '../../ui/page-part.tsx';
+import { Button, ErrorNote, QuietButton } from '../../ui/page-part.tsx';
 import { RowTable, styled, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { Ago, TimeField } from '../../ui/time/time-control.tsx';
 import { apiPath, Pairs } from './alert-state.tsx';
@@ -60,12 +59,6 @@ export function Silences({ alert }: { readonly alert: AlertDetailView }) {
   );
 }
 
-interface SilenceFormProps {
-  readonly alert: AlertDetailView;
-  readonly onClose: () => void;
-  readonly refresh: () => void;
-}
-
 const HOUR_MS = 3_600_000;
 const AHEAD = [
   ['1 h', HOUR_MS],
@@ -74,7 +67,8 @@ const AHEAD = [
   ['7 d', 7 * 24 * HOUR_MS],
 ] as const;
 
-function SilenceForm({ alert, onClose, refresh }: SilenceFormProps) {
+function SilenceForm(props: Readonly<{ alert: AlertDetailView; onClose: () => void; refresh: () => void }>) {
+  const { alert, onClose, refresh } = props;
   const client = useClient();
   const [inAnHour] = useState(() => `${new Date(Date.now() + HOUR_MS).toISOString().slice(0, 19)}Z`);
   const sending = useMutation({

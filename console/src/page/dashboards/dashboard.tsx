@@ -3,8 +3,7 @@ import type { DashboardView } from '../../../../src/management/dashboard-view.ts
 import { mayUseWorkbench, useClient } from '../../api/client.ts';
 import { query, useRead } from '../../api/queries.ts';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
-import { Button, CopyButton } from '../../ui/button.tsx';
-import { MissingPage, PageHead } from '../../ui/page-part.tsx';
+import { Button, CopyButton, MissingPage, PageHead } from '../../ui/page-part.tsx';
 import { EDIT, parseAddress, useAddressChange } from './address.ts';
 import './dashboard.css';
 import { DashboardBody } from './dashboard-body.tsx';

@@ -123,14 +123,8 @@ function Note({ tone, children }: { readonly tone?: 'warn' | 'bad'; readonly chi
   );
 }
 
-interface FrameProps {
-  readonly title: string;
-  readonly minHeightPx: number;
-  readonly href?: string;
-  readonly children: ReactNode;
-}
-
-function Frame({ title, minHeightPx, href, children }: FrameProps) {
+function Frame(props: Readonly<{ title: string; minHeightPx: number; href?: string; children: ReactNode }>) {
+  const { title, minHeightPx, href, children } = props;
   return (
     <section className="panel dashboard-panel" aria-label={title || 'Text'}>
       {title !== '' && (

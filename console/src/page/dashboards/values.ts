@@ -38,7 +38,6 @@ export function findPanelValues(endpoint: Called, panel: Pick<PanelView, 'parame
 const STEPS = 288;
 const STEP_MS_MIN = 60_000;
 
-/** What a range sets: bounds of type timestamp. */
 function findRangeValues({ parameters }: Called, { range, nowMs }: Shared): Record<string, string> {
   const { fromMs, untilMs } = resolveRange(range, nowMs);
   const step = Math.max(STEP_MS_MIN, (untilMs - fromMs) / STEPS);

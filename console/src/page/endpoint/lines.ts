@@ -1,6 +1,6 @@
 import type { EndpointView } from '../../../../src/management/view.ts';
+import { type Span, toIso } from '../../format/range.ts';
 import { formatTerm, joinSearches } from '../../format/search-text.ts';
-import { type Span, toIso } from '../../format/time-axis.ts';
 import { ownMember, type Values, withQuery } from '../../format/values.ts';
 import type { LineLinks } from '../../ui/chart/linked-charts.tsx';
 import { explorePath } from '../explore/address.ts';

@@ -1,10 +1,9 @@
 import { useRef, useState } from 'react';
 import { mayUseWorkbench, useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
-import { Button, CopyButton, QuietButton } from '../../ui/button.tsx';
-import { Form } from '../../ui/form.tsx';
+import { Form, Input } from '../../ui/form.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
-import { ErrorNote } from '../../ui/page-part.tsx';
+import { Button, CopyButton, ErrorNote, QuietButton } from '../../ui/page-part.tsx';
 import { useSaveFile } from '../workbench/work.ts';
 import { formatAddress, parseAddress } from './address.ts';
 import { useExploring } from './exploring.ts';
@@ -56,16 +55,14 @@ function SavedPanel({ onClose }: { readonly onClose: () => void }) {
   return (
     <div className="saved">
       <Form className="saved-form" onSubmit={onSubmit}>
-        <input
+        <Input
           ref={input}
           data-first-focus
-          className="input"
           aria-label="Name of this search"
           placeholder="Name of this search"
-          autoComplete="off"
           maxLength={NAME_CHARS_MAX}
           value={draft}
-          onChange={({ target }) => setDraft(target.value)}
+          onChange={setDraft}
         />
         <Button type="submit" look="primary" disabled={name === ''}>
           {isTaken ? 'Replace' : 'Save'}

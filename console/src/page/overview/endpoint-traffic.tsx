@@ -7,12 +7,8 @@ import { Sparkline } from '../../ui/sparkline.tsx';
 import { numeric, RowTable, styled, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 
-interface Props {
-  readonly overview: Overview;
-  readonly endpoints: readonly EndpointView[];
-}
-
-export function EndpointTraffic({ overview, endpoints }: Props) {
+export function EndpointTraffic(props: { overview: Overview; endpoints: readonly EndpointView[] }) {
+  const { overview, endpoints } = props;
   const { search } = overview;
   const nowMs = Date.parse(overview.at);
   return (

@@ -61,7 +61,6 @@ function FiringAlerts() {
   return <RowTable title="Firing alerts" rows={firing} keyOf={({ id }) => id} columns={FIRING_COLUMNS} />;
 }
 
-/** The endpoints of a key that may not see the traffic. */
 function EndpointList({ endpoints }: { readonly endpoints: readonly EndpointView[] }) {
   return (
     <Panel title="Endpoints">

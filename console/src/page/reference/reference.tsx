@@ -112,7 +112,6 @@ function Details({ operation, components }: OperationProps) {
   );
 }
 
-/** A text that scrolls, by keyboard too. */
 function Part({ title, text }: { readonly title: string; readonly text: string }) {
   return (
     <div className="operation-part">

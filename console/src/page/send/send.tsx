@@ -6,10 +6,18 @@ import type { CreatedKeyView, SourceView } from '../../../../src/management/view
 import { maySearch, useClient } from '../../api/client.ts';
 import { useOverview, useSources } from '../../api/queries.ts';
 import { formatCount } from '../../format/number.ts';
-import { Button, CopyButton, QuietButton } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { ChoiceField, Options, TextField } from '../../ui/form.tsx';
-import { Empty, ErrorNote, PageHead, Panel, Reading } from '../../ui/page-part.tsx';
+import {
+  Button,
+  CopyButton,
+  Empty,
+  ErrorNote,
+  PageHead,
+  Panel,
+  QuietButton,
+  Reading,
+} from '../../ui/page-part.tsx';
 import { explorePath } from '../explore/address.ts';
 import './send.css';
 import { SENDERS, writeSender } from './senders.ts';

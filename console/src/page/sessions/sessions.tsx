@@ -2,8 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Session } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { type List, query, useRead } from '../../api/queries.ts';
-import { QuietButton } from '../../ui/button.tsx';
-import { ErrorNote, PageHead } from '../../ui/page-part.tsx';
+import { ErrorNote, PageHead, QuietButton } from '../../ui/page-part.tsx';
 import { RowTable, styled, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { Instant } from '../../ui/time/time-control.tsx';
 

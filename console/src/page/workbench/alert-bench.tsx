@@ -90,7 +90,6 @@ function useParts(search: string, name: string) {
 
 type Unsaved = Awaited<ReturnType<typeof readSearchEndpoint>>;
 
-/** Returns what saves an endpoint once. */
 function useSaveEndpoint(endpoint: Unsaved | undefined): () => Promise<void> {
   const client = useClient();
   const cache = useQueryClient();

@@ -1,10 +1,8 @@
 import { type ReactNode, useEffect } from 'react';
 import { latestOf } from '../../api/queries.ts';
-import { Button } from '../../ui/button.tsx';
-import { Reading, Tag } from '../../ui/page-part.tsx';
+import { Button, Reading, Tag } from '../../ui/page-part.tsx';
 import { readOutline } from './definition.ts';
-import { Panes } from './panes.tsx';
-import { SaveNotes } from './save-notes.tsx';
+import { Panes, SaveNotes } from './panes.tsx';
 import { type Check, useCheck } from './use-check.ts';
 import { type Base, type Saved, toBase, useSaveFile, useStored, useWork } from './work.ts';
 

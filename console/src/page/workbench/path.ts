@@ -11,7 +11,6 @@ export function newAlertPath(endpoint: string, values: Values): string {
   return withQuery('/workbench/alert', { endpoint, ...Object.fromEntries(given) });
 }
 
-/** The path of the file of an alert; empty: a new one. */
 export function alertFilePath(name: string): string {
   return withQuery('/workbench/alert', { name });
 }

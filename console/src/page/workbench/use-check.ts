@@ -70,7 +70,6 @@ function toFaults(errors: ApiError['errors'] = []): FileFaults {
   return { definition: of('definition'), sql: of('sql'), test: [] };
 }
 
-/** Both texts and the values of the parameters. */
 export interface Question extends Pick<Texts, 'definition' | 'sql'> {
   readonly values: Readonly<Record<string, string>>;
 }

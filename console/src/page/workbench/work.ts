@@ -21,7 +21,6 @@ export interface Base extends Texts {
   readonly values?: Readonly<Record<string, string>>;
 }
 
-/** The files of a definition as the service reads them. */
 export interface StoredFiles extends Pick<Base, 'definition' | 'version'> {
   readonly sql?: string;
 }

@@ -1,6 +1,6 @@
 import type { ChartView, EndpointView } from '../../../../src/management/view.ts';
 import type { Row } from '../../api/answer.ts';
-import type { Span } from '../../format/time-axis.ts';
+import type { Span } from '../../format/range.ts';
 import { ownMember } from '../../format/values.ts';
 import type { Chart } from './chart.ts';
 import { type Columns, findBounds, PLAIN } from './rule.ts';

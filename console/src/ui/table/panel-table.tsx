@@ -2,8 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { type ApiError, useClient } from '../../api/client.ts';
 import { withQuery } from '../../format/values.ts';
-import { Button } from '../button.tsx';
-import { Empty, ErrorNote, Panel, Reading } from '../page-part.tsx';
+import { Button, Empty, ErrorNote, Panel, Reading } from '../page-part.tsx';
 import './panel-table.css';
 
 type Cell<Row> = (row: Row) => ReactNode;

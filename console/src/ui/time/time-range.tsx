@@ -12,8 +12,8 @@ import {
   zoomOut,
 } from '../../format/range.ts';
 import { useZone } from '../../preference.ts';
-import { Button, QuietButton } from '../button.tsx';
 import { Popover } from '../overlay/popover.tsx';
+import { Button, QuietButton } from '../page-part.tsx';
 import './time-range.css';
 import { toField, zoneName } from '../../format/time.ts';
 import { Form, TextField } from '../form.tsx';

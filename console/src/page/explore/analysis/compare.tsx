@@ -2,8 +2,7 @@ import type { Row } from '../../../api/answer.ts';
 import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatPercent } from '../../../format/number.ts';
 import { joinSearches } from '../../../format/search-text.ts';
-import { QuietButton } from '../../../ui/button.tsx';
-import { Empty } from '../../../ui/page-part.tsx';
+import { Empty, QuietButton } from '../../../ui/page-part.tsx';
 import { Segmented } from '../../../ui/tabs.tsx';
 import { type ExploreAddress, parseMark } from '../address.ts';
 import { TERM } from '../completion.ts';
@@ -135,14 +134,8 @@ function DifferenceRow({ row, sets }: DifferencesProps & { readonly row: Differe
   );
 }
 
-interface ShareProps {
-  readonly label: string;
-  readonly share: number;
-  readonly count: number;
-  readonly isOther?: boolean;
-}
-
-function Share({ label, share, count, isOther = false }: ShareProps) {
+function Share(props: Readonly<{ label: string; share: number; count: number; isOther?: boolean }>) {
+  const { label, share, count, isOther = false } = props;
   return (
     <span
       className={isOther ? 'compare-share is-other' : 'compare-share'}

@@ -7,7 +7,7 @@ import { Empty, ErrorNote } from '../../../ui/page-part.tsx';
 import { useExploring } from '../exploring.ts';
 import type { Line } from '../lines/line.ts';
 import '../lines/line.css';
-import { pathAround } from '../paths.ts';
+import { pathAround } from '../lines/record.tsx';
 import { faultOf } from '../search.ts';
 import './analysis.css';
 
