@@ -6,11 +6,10 @@ import { ENDPOINTS_EVERY_MS, queries, useFiring, useRead } from './api/queries.t
 import { isOfferedTo, PAGES, type Page } from './page.ts';
 import { usePreference } from './preference.ts';
 import { Select } from './ui/form.tsx';
-import { Button, Empty, ErrorNote, Mark, QuietButton, Tag, useTitle } from './ui/page-part.tsx';
+import { Button, Empty, ErrorNote, Mark, QuietButton, Segmented, Tag, useTitle } from './ui/page-part.tsx';
 import './shell.css';
 import { Boundary } from './ui/boundary/boundary.tsx';
 import { useLeaveOnEscape } from './ui/field-key.ts';
-import { Segmented } from './ui/tabs.tsx';
 
 interface ShellProps {
   readonly onSignIn: () => void;

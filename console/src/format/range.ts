@@ -85,7 +85,6 @@ const EPOCH_UNITS_PER_MS: Readonly<Record<number, number>> = { 10: 1e-3, 13: 1, 
 
 /**
  * Reads an instant: ISO 8601 with or without zone and time, or a number of s, ms, µs or ns since the epoch.
- *
  * @param zone applies if the text names none
  * @returns ISO 8601 in UTC, empty if it is not an instant
  */

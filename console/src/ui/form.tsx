@@ -57,13 +57,9 @@ interface Labelled {
   readonly fault?: string | undefined;
 }
 
-interface FieldProps extends Labelled {
-  readonly id: string;
-  readonly children: ReactNode;
-}
-
 /** A labelled control, which takes `id`, and `describedBy(id)` as `aria-describedby`. */
-export function Field({ id, label, children, ...about }: FieldProps) {
+export function Field(props: Labelled & Readonly<{ id: string; children: ReactNode }>) {
+  const { id, label, children, ...about } = props;
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>

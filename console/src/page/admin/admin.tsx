@@ -1,6 +1,5 @@
 import { Link, useLocation, useSearch } from 'wouter';
-import { PageHead, Tag } from '../../ui/page-part.tsx';
-import { Segmented, Tabs } from '../../ui/tabs.tsx';
+import { PageHead, Segmented, Tabs, Tag } from '../../ui/page-part.tsx';
 import './admin.css';
 import { useState } from 'react';
 import type { RejectedEventsView, RejectedRequestsView } from '../../../../src/management/admin-view.ts';

@@ -33,13 +33,9 @@ export default function DashboardPage() {
   );
 }
 
-interface KnownProps {
-  readonly dashboard: DashboardView;
-  /** undefined: the key may not. */
-  readonly onEdit: (() => void) | undefined;
-}
-
-function Known({ dashboard, onEdit }: KnownProps) {
+/** @param onEdit undefined: the key may not */
+function Known(props: Readonly<{ dashboard: DashboardView; onEdit: (() => void) | undefined }>) {
+  const { dashboard, onEdit } = props;
   const { title, description } = dashboard;
   return (
     <div className="stack">

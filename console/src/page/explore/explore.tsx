@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
-import { useTitle } from '../../ui/page-part.tsx';
-import { Tabs } from '../../ui/tabs.tsx';
+import { Tabs, useTitle } from '../../ui/page-part.tsx';
 import './explore.css';
 import { hasLater, shiftRange, type TimeRange, zoomOut } from '../../format/range.ts';
 import { ownMember } from '../../format/values.ts';

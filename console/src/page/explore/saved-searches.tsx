@@ -109,15 +109,9 @@ function SavedPanel({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-interface SaveForTeamProps {
-  /** As it is typed; empty: none yet. */
-  readonly name: string;
-  readonly address: string;
-  readonly onSaved: (file: string) => void;
-}
-
-/** Writes the present search into a file of the service. */
-function SaveForTeam({ name, address, onSaved }: SaveForTeamProps) {
+/** Writes the present search into a file of the service. @param name as it is typed; empty: none yet */
+function SaveForTeam(props: Readonly<{ name: string; address: string; onSaved: (file: string) => void }>) {
+  const { name, address, onSaved } = props;
   const whyNotSaved = useRead(queries.workbench).value?.searches.reason;
   const { mutate, isPending, error } = useSaveFile('searches');
   const file = { name: slugOf(name), definition: formatTeamSearch(name, address) };
@@ -182,7 +176,7 @@ function describe(address: string): string {
   return parts.filter(Boolean).join(' · ') || 'every event';
 }
 
-export interface SavedSearch {
+interface SavedSearch {
   /** Unique. */
   readonly name: string;
   /** Explore's query string, without `?`. */

@@ -136,7 +136,7 @@ const SLICED_MS = DAY_MS;
 const SLICES_MAX = 12;
 
 /** The width of a time bucket for a range: a round one, so that there are 15 to 75. */
-export function chooseWidthMs(lengthMs: number): number {
+function chooseWidthMs(lengthMs: number): number {
   const days = Math.max(1, Math.ceil(lengthMs / BUCKETS_MAX / DAY_MS) || 1);
   return WIDTHS_MS.find((width) => lengthMs / width <= BUCKETS_MAX) ?? days * DAY_MS;
 }

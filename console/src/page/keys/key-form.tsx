@@ -5,8 +5,7 @@ import { mayGrant, useClient } from '../../api/client.ts';
 import { queries, sourcesOf, useRead } from '../../api/queries.ts';
 import { Checks, Group, Input, Select, TextField, useFault } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
-import { Button, QuietButton } from '../../ui/page-part.tsx';
-import { Segmented } from '../../ui/tabs.tsx';
+import { Button, QuietButton, Segmented } from '../../ui/page-part.tsx';
 import { TimeField } from '../../ui/time/time-control.tsx';
 
 const DAY_MS = 86_400_000;

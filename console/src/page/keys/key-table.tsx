@@ -2,9 +2,8 @@ import { useState } from 'react';
 import type { KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { formatCount } from '../../format/number.ts';
-import { Button, QuietButton, Tag, type Tone } from '../../ui/page-part.tsx';
+import { Button, QuietButton, Segmented, Tag, type Tone } from '../../ui/page-part.tsx';
 import { RowTable, styled, type TableColumns, usePages } from '../../ui/table/panel-table.tsx';
-import { Segmented } from '../../ui/tabs.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 
 const STATES = { active: 'Valid', ended: 'Revoked, expired' } as const;

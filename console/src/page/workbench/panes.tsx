@@ -5,8 +5,7 @@ import type { ApiError } from '../../api/client.ts';
 import type { EditorHandle, Fault } from '../../ui/editor/code-mirror.tsx';
 import type { Vocabulary } from '../../ui/editor/completion.ts';
 import { Editor } from '../../ui/editor/editor.tsx';
-import { Button, CopyButton, ErrorNote, QuietButton } from '../../ui/page-part.tsx';
-import { Segmented } from '../../ui/tabs.tsx';
+import { Button, CopyButton, ErrorNote, QuietButton, Segmented } from '../../ui/page-part.tsx';
 import { TextDiff } from '../../ui/text-diff.tsx';
 import type { FileFaults } from './use-check.ts';
 import { type Base, type DefinitionKind, type Saving, type Texts, useStored, type Work } from './work.ts';
@@ -162,14 +161,8 @@ export function SaveNotes(props: SaveNotesProps) {
   );
 }
 
-interface DifferencesProps {
-  /** That of the file of the definition. */
-  readonly name: string;
-  readonly stored: Base;
-  readonly work: Work;
-}
-
-function Differences({ name, stored, work }: DifferencesProps) {
+/** @param name that of the file of the definition */
+function Differences({ name, stored, work }: Readonly<{ name: string; stored: Base; work: Work }>) {
   const paths = { definition: `${name}.yaml`, sql: 'query.sql' };
   const changed = (['definition', 'sql'] as const).filter((id) => stored[id] !== work.texts[id]);
   if (changed.length === 0) return <p className="muted">Yours are the same as theirs.</p>;
@@ -178,13 +171,9 @@ function Differences({ name, stored, work }: DifferencesProps) {
   ));
 }
 
-interface TestOutcomeProps {
-  readonly tests: SavedEndpoint['tests'];
-  /** What has been done before. */
-  readonly children: ReactNode;
-}
-
-export function TestOutcome({ tests, children }: TestOutcomeProps) {
+/** @param children what has been done before */
+export function TestOutcome(props: Readonly<{ tests: SavedEndpoint['tests']; children: ReactNode }>) {
+  const { tests, children } = props;
   const failed = tests.filter(({ passed }) => !passed);
   const outcome =
     tests.length === 0

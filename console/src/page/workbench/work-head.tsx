@@ -5,15 +5,9 @@ import { Options, Select } from '../../ui/form.tsx';
 import { alertFilePath, endpointFilesPath } from './path.ts';
 import './workbench.css';
 
-interface WorkHeadProps {
-  /** The endpoint under work; empty: a new one. */
-  readonly endpoint?: string;
-  /** The alert under work; empty: a new one. */
-  readonly alert?: string;
-  readonly children?: ReactNode;
-}
-
-export function WorkHead({ endpoint = '', alert, children }: WorkHeadProps) {
+/** @param endpoint the endpoint under work; empty: a new one. @param alert the alert under work; empty: a new one */
+export function WorkHead(props: Readonly<{ endpoint?: string; alert?: string; children?: ReactNode }>) {
+  const { endpoint = '', alert, children } = props;
   const [, navigate] = useLocation();
   const endpoints = useRead(queries.endpoints).value?.result ?? [];
   const alerts = useRead(queries.alerts).value?.result ?? [];

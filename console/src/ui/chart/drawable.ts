@@ -89,15 +89,11 @@ export interface Drawn {
 }
 
 /** What an answer covers, in seconds since the epoch; undefined: not known. */
-export type AnswerRange = ReturnType<typeof findAnswerRange>;
+type AnswerRange = ReturnType<typeof findAnswerRange>;
 
 type Called = Pick<EndpointView, 'parameters'>;
 
-/**
- * By parameters of type timestamp with such names.
- *
- * @param atMs instant of the answer's query, ms since the epoch
- */
+/** By parameters of type timestamp with such names. @param atMs instant of the answer's query, ms since the epoch */
 export function findAnswerRange(
   { parameters }: Called,
   values: Readonly<Record<string, string>>,
@@ -149,9 +145,9 @@ export type Grid = ReturnType<typeof toGrid>;
 
 /**
  * Empty time buckets are not returned: fills the grid from the first to the last bucket with rows.
- *
  * @param seconds of the rows, in any order
- * @param range of the answer; the width of a bucket is the least distance of two rows, and one row is of all the rest of the range
+ * @param range of the answer; the width of a bucket is the least distance of two rows, and one row is of all the rest of the
+ * range
  */
 export function toGrid(seconds: readonly number[], range: AnswerRange | undefined) {
   const sorted = [...new Set(seconds)].filter(Number.isFinite).sort((a, b) => a - b);

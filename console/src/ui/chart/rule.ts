@@ -213,11 +213,7 @@ function withAxis(chart: ChartView): ChartView {
 const NOT_SUMMED: ReadonlySet<string | null> = new Set(['ms', 'µs', 's', '%', 'ratio']);
 
 /** Whether the values of a column add up: counts do, averages and durations do not. */
-export function addsUp(
-  { unit, show }: Pick<ChartView, 'unit' | 'show'>,
-  columns: Columns,
-  name: string,
-): boolean {
+function addsUp({ unit, show }: Pick<ChartView, 'unit' | 'show'>, columns: Columns, name: string): boolean {
   const isInteger = columns.find((one) => one.name === name)?.type === 'integer';
   return !NOT_SUMMED.has(unit) && (show === 'stacked' || isInteger);
 }

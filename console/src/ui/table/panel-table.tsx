@@ -91,7 +91,6 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
 
 /**
  * The rows of a table, read page by page, newest first: `?limit=&before=`, where `before` is the id of the last one read.
- *
  * @param size rows per page
  * @param older the label of the button that reads the next page
  */

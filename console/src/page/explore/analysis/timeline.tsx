@@ -55,14 +55,8 @@ export function Timeline() {
   );
 }
 
-interface TimelineRowProps {
-  readonly line: Line;
-  /** Microseconds since the epoch. */
-  readonly first: number;
-  readonly last: number;
-}
-
-function TimelineRow({ line, first, last }: TimelineRowProps) {
+/** @param first microseconds since the epoch */
+function TimelineRow({ line, first, last }: Readonly<{ line: Line; first: number; last: number }>) {
   const { address } = useExploring();
   const [, navigate] = useLocation();
   const { micros, source, level, message } = line;

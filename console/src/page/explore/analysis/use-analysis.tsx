@@ -11,7 +11,6 @@ import { faultOf } from '../search.ts';
 
 /**
  * Reads a part of a search that is one answer.
- *
  * @param path undefined: not yet
  * @param toRow defined outside of components; it returns undefined for a row that is not shown
  * @param delayMs only a path that stays wanted for that long is read

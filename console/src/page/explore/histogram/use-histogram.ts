@@ -17,7 +17,7 @@ import {
 } from '../search.ts';
 
 /** Events of one time bucket that have one value. */
-export interface BucketCount {
+interface BucketCount {
   /** ms since the epoch. */
   readonly startMs: number;
   /** Undefined: all others. */

@@ -157,7 +157,6 @@ function NoLines(): ReactNode {
 
 /**
  * Follows the new lines of the search by a live tail. They wait while the list is looked at, since they would move it.
- *
  * @param held whether it is
  */
 function useTail(held: boolean) {

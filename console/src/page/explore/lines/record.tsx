@@ -8,8 +8,7 @@ import { formatTerm } from '../../../format/search-text.ts';
 import { fromMicros } from '../../../format/time.ts';
 import { Code } from '../../../ui/code.tsx';
 import { Menu } from '../../../ui/overlay/menu.tsx';
-import { CopyButton } from '../../../ui/page-part.tsx';
-import { Segmented } from '../../../ui/tabs.tsx';
+import { CopyButton, Segmented } from '../../../ui/page-part.tsx';
 import { type ExploreAddress, explorePath } from '../address.ts';
 import { useExploring } from '../exploring.ts';
 import { toRange } from '../search.ts';
@@ -155,7 +154,7 @@ export function pathAround(address: ExploreAddress, line: Line): string {
 const TRACE_MS = 15 * 60_000;
 
 /** The path that shows the events with the same trace as a line, from every source, in the order of time. */
-export function pathOfTrace(address: ExploreAddress, line: Line, field: string): string | undefined {
+function pathOfTrace(address: ExploreAddress, line: Line, field: string): string | undefined {
   const value = valueAt(line, field);
   const isTrace = NAMES.some((name) => field === name || field.endsWith(`.${name}`));
   if (!isTrace || typeof value !== 'string' || value === '') return undefined;
@@ -179,7 +178,7 @@ function toPath(field: string): string {
 }
 
 /** The pages elsewhere that a line's source has about a value. */
-export function linksOf(sources: readonly SearchSource[], line: Line, field: string) {
+function linksOf(sources: readonly SearchSource[], line: Line, field: string) {
   const links = sources.find(({ name }) => name === line.source)?.links ?? [];
   return links
     .filter((link) => toPath(link.field) === toPath(field))
@@ -193,7 +192,6 @@ export function linksOf(sources: readonly SearchSource[], line: Line, field: str
 
 /**
  * The address of a link (docs/sources.md): each `{…}` is replaced by a value, encoded.
- *
  * @param textOf the text of a field, or of `value`; empty if there is none
  * @returns undefined if a value is missing
  */
