@@ -13,12 +13,7 @@ interface Preference {
 }
 
 const NAME = 'tailrace.preference';
-const FALLBACK: Preference = {
-  zone: 'local',
-  theme: 'system',
-  wrap: false,
-  widths: {},
-};
+const FALLBACK: Preference = { zone: 'local', theme: 'system', wrap: false, widths: {} };
 
 export function readPreference(): Preference {
   try {

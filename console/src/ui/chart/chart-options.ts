@@ -66,13 +66,7 @@ export function createOptions(parts: OptionParts): uPlot.Options {
     },
     scales: { y: { range: (_self, min, max) => rangeOf(min, max, thresholds) } },
     axes: [
-      {
-        ...axis,
-        grid: { show: false },
-        size: 44,
-        space: TICK_PX,
-        values: TIMES,
-      },
+      { ...axis, grid: { show: false }, size: 44, space: TICK_PX, values: TIMES },
       {
         ...axis,
         size: AXIS_PX,
