@@ -25,7 +25,6 @@ interface Session {
   readonly self: Me;
 }
 
-/** For pages that need nobody. */
 const WITHOUT_KEY: Session = {
   key: undefined,
   self: {

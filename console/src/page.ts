@@ -1,6 +1,6 @@
 import { type ComponentType, lazy } from 'react';
 import type { Me } from '../../src/management/view.ts';
-import { maySearch, mayUseWorkbench } from './api/right.ts';
+import { maySearch, mayUseWorkbench } from './api/client.ts';
 
 /**
  * A page of the console. A new page is a folder in page/ and an entry in this list; the service must serve its path, too

@@ -13,12 +13,7 @@ interface Preference {
 }
 
 const NAME = 'tailrace.preference';
-const FALLBACK: Preference = {
-  zone: 'local',
-  theme: 'system',
-  wrap: false,
-  widths: {},
-};
+const FALLBACK: Preference = { zone: 'local', theme: 'system', wrap: false, widths: {} };
 
 export function readPreference(): Preference {
   try {
@@ -39,7 +34,6 @@ function numbersOf(stored: Readonly<Record<string, number>> = {}): Record<string
   return Object.fromEntries(Object.entries(stored).filter(([, size]) => Number.isFinite(size)));
 }
 
-/** Stores and applies a preference. */
 export function applyPreference(preference: Preference): void {
   localStorage.setItem(NAME, JSON.stringify(preference));
   const { theme } = preference;

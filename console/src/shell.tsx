@@ -5,15 +5,11 @@ import { useClient } from './api/client.ts';
 import { ENDPOINTS_EVERY_MS, queries, useFiring, useRead } from './api/queries.ts';
 import { isOfferedTo, PAGES, type Page } from './page.ts';
 import { usePreference } from './preference.ts';
-import { Button, QuietButton } from './ui/button.tsx';
+import { Select } from './ui/form.tsx';
+import { Button, Empty, ErrorNote, Mark, QuietButton, Segmented, Tag, useTitle } from './ui/page-part.tsx';
 import './shell.css';
 import { Boundary } from './ui/boundary/boundary.tsx';
 import { useLeaveOnEscape } from './ui/field-key.ts';
-import { Mark } from './ui/mark.tsx';
-import { Empty, ErrorNote } from './ui/note.tsx';
-import { useTitle } from './ui/page-head.tsx';
-import { Segmented } from './ui/tabs.tsx';
-import { Tag } from './ui/tag.tsx';
 
 interface ShellProps {
   readonly onSignIn: () => void;
@@ -21,7 +17,6 @@ interface ShellProps {
   readonly onChoose: (choices: Readonly<Record<string, string>>) => void;
 }
 
-/** The frame of every page: navigation, preferences, sign-in and sign-out. */
 export function Shell(props: ShellProps) {
   const [open, setOpen] = useState(false);
   const menu = useRef<HTMLButtonElement>(null);
@@ -157,14 +152,8 @@ function offeredTo(self: Me): readonly Page[] {
   return PAGES.filter((page) => isOfferedTo(page, self));
 }
 
-interface NavItemProps {
-  readonly href: string;
-  readonly label: string;
-  readonly firing?: number;
-  readonly onGo: () => void;
-}
-
-function NavItem({ href, label, firing = 0, onGo }: NavItemProps) {
+function NavItem(props: Readonly<{ href: string; label: string; firing?: number; onGo: () => void }>) {
+  const { href, label, firing = 0, onGo } = props;
   const [location] = useLocation();
   const isWithin = href !== '/' && location.startsWith(`${href}/`);
   return (
@@ -209,15 +198,11 @@ function Preferences({ onSignIn, onSignOut, onChoose }: ShellProps) {
         values.length < 2 ? null : (
           <label className="preference" key={name}>
             <span>{name}</span>
-            <select
-              className="input"
+            <Select
               value={self.pins[name]}
-              onChange={({ target }) => onChoose({ [name]: target.value })}
-            >
-              {values.map((value) => (
-                <option key={value}>{value}</option>
-              ))}
-            </select>
+              options={values}
+              onChange={(value) => onChoose({ [name]: value })}
+            />
           </label>
         ),
       )}

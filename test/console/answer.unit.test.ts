@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { formatJson, parseCacheStatus, parseJson } from '../../console/src/api/answer.ts';
 import { ApiError, parseAnswer } from '../../console/src/api/client.ts';
-import { ownMember } from '../../console/src/format/own.ts';
+import { ownMember } from '../../console/src/format/values.ts';
 import { formatUrl, parseUrl } from '../../console/src/page/endpoint/url-state.ts';
 import { formatValue, toLine, valueAt } from '../../console/src/page/explore/lines/line.ts';
 import { SENDERS, type SenderTarget, writeSender } from '../../console/src/page/send/senders.ts';

@@ -9,7 +9,7 @@ import {
   toLine,
 } from '../../console/src/page/explore/lines/line.ts';
 import { createRead, hasOlder, type Read, readOlder } from '../../console/src/page/explore/lines/read.ts';
-import type { Search } from '../../console/src/page/explore/search/search.ts';
+import type { Search } from '../../console/src/page/explore/search.ts';
 import { parseInstant } from '../../src/lib/instant.ts';
 import { runs } from '../support/property.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { findAnswerRange } from '../../console/src/ui/chart/answer-range.ts';
 import type { Chart } from '../../console/src/ui/chart/chart.ts';
 import { toDrawing } from '../../console/src/ui/chart/draw.ts';
-import { chartsOf, findTimes } from '../../console/src/ui/chart/guess.ts';
+import { chartsOf, findAnswerRange, findTimes } from '../../console/src/ui/chart/drawable.ts';
 import type { ChartView } from '../../src/management/view.ts';
 import { createParameterView } from '../support/parameter-view.ts';
 

@@ -6,7 +6,7 @@ import {
   suggest,
   textToInsert,
 } from '../../console/src/page/explore/completion.ts';
-import type { FieldValue } from '../../console/src/page/explore/fields.ts';
+import type { FieldValue } from '../../console/src/page/explore/exploring.ts';
 import { parseSearch, type SearchClause, type SearchTree } from '../../src/search/parse.ts';
 import { runs } from '../support/property.ts';
 

@@ -10,9 +10,8 @@ import {
   readSearches,
   saveSearch,
   slugOf,
-} from '../../console/src/page/explore/saved-search.ts';
-import { resolveSearch, searchPath } from '../../console/src/page/explore/search/search.ts';
-import { planCounts, planSlices } from '../../console/src/page/explore/search/slice.ts';
+} from '../../console/src/page/explore/saved-searches.tsx';
+import { planCounts, planSlices, resolveSearch, searchPath } from '../../console/src/page/explore/search.ts';
 import { SAVED_SEARCHES } from '../../src/definitions/saved-search.ts';
 import { parseYaml } from '../../src/definitions/yaml-file.ts';
 import { parseSearch } from '../../src/search/parse.ts';

@@ -34,7 +34,6 @@ export function toAnswer(raw: RawAnswer) {
   };
 }
 
-/** From the header `Link` (docs/pages.md). */
 export function findNext(headers: Headers): string | undefined {
   const [, url] = /<([^>]*)>;\s*rel="next"/.exec(headers.get('link') ?? '') ?? [];
   if (url === undefined) return undefined;

@@ -140,7 +140,6 @@ export type Run<T> =
 
 /**
  * Runs a request of the user once for each key. Nothing is kept: the same is computed again when it is wanted again.
- *
  * @param key another one is another run, which aborts the one before, in the engine too; undefined: nothing is wanted
  * @param read throws ApiError
  */

@@ -34,7 +34,6 @@ export function withChoices(path: string, choices: Choices): string {
 
 const CHANNEL = 'tailrace.session';
 
-/** Tells the other tabs that the session has ended. */
 export function announceSignOut(): void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.postMessage('signed-out');

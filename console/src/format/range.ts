@@ -43,7 +43,6 @@ export function toLast(ms: number): LastRange | undefined {
   return unit === undefined ? undefined : parseLast(`${ms / UNITS[unit].ms}${unit}`);
 }
 
-/** `Last hour`, `Last 40 minutes` */
 export function describeLast(range: LastRange): string {
   const count = Number.parseInt(range, 10);
   const { name } = unitOf(range);
@@ -54,7 +53,6 @@ function unitOf(range: LastRange): (typeof UNITS)[Unit] {
   return UNITS[range.slice(-1) as Unit]; // parseLast has made it
 }
 
-/** Ranges that end now and are one click away. */
 export const QUICK_RANGES: readonly LastRange[] = ['15m', '1h', '6h', '24h', '7d', '30d'];
 
 /** A range of time. `from` (inclusive) and `until` (exclusive) are ISO 8601 in UTC. */
@@ -87,7 +85,6 @@ const EPOCH_UNITS_PER_MS: Readonly<Record<number, number>> = { 10: 1e-3, 13: 1, 
 
 /**
  * Reads an instant: ISO 8601 with or without zone and time, or a number of s, ms, µs or ns since the epoch.
- *
  * @param zone applies if the text names none
  * @returns ISO 8601 in UTC, empty if it is not an instant
  */
@@ -146,7 +143,6 @@ interface Clock {
   readonly zone: Zone;
 }
 
-/** What a text that is not a range should have been. */
 interface RangeTextFault {
   readonly kind: 'fault';
   readonly message: string;
@@ -186,7 +182,6 @@ function readEnds(start: string, end: string, clock: Clock): TimeRange | RangeTe
   return { kind: 'absolute', from: formatIso(fromMs), until: formatIso(untilMs) };
 }
 
-/** An end of a range, in ms since the epoch. */
 function readEnd(text: string, { nowMs, zone }: Clock): number | undefined {
   if (text === 'now') return nowMs;
   const length = /^(now ?-|-)/.test(text) ? readLength(text) : undefined;
@@ -206,4 +201,38 @@ function readEnd(text: string, { nowMs, zone }: Clock): number | undefined {
 
 function fault(message: string): RangeTextFault {
   return { kind: 'fault', message };
+}
+
+/** Returns the seconds that a zone is ahead of UTC at an instant, in seconds since the epoch. */
+type OffsetAt = (seconds: number) => number;
+
+export function offsetOf(zone: Zone): OffsetAt {
+  return zone === 'utc' ? () => 0 : (seconds) => -60 * new Date(seconds * 1000).getTimezoneOffset();
+}
+
+/** From `from`, before `until`, in seconds since the epoch. */
+export interface Span {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** `2026-11-20 07:00 – 08:00`; with the zone's offsets if the clock changes within `range`, since two hours then have one name. */
+export function formatSpan({ from, until }: Span, { zone, range }: { zone: Zone; range: Span }): string {
+  if (from === until) return formatTime(from * 1000, zone);
+  const text = describeRange({ kind: 'absolute', from: toIso(from), until: toIso(until) }, zone);
+  const offsetAt = offsetOf(zone);
+  if (offsetAt(range.from) === offsetAt(range.until)) return text;
+  const offsets = new Set([from, until].map((time) => formatOffset(offsetAt(time))));
+  return `${text} (${[...offsets].join(' – ')})`;
+}
+
+export function toIso(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
+}
+
+/** `UTC+05:30` */
+function formatOffset(seconds: number): string {
+  const minutes = Math.abs(Math.round(seconds / 60));
+  const pad = (value: number) => String(value).padStart(2, '0');
+  return `UTC${seconds < 0 ? '−' : '+'}${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`;
 }

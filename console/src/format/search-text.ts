@@ -37,9 +37,8 @@ const PLACEHOLDER = /<[^<>\s]{1,20}>/;
 const SPECIAL = /[\s()":*]+/;
 
 /**
- * The search for messages of a pattern such as `GET | <num> | <word>`: its fixed texts in their order, `GET*|*|`. It may find messages
- * of a longer pattern, too.
- *
+ * The search for messages of a pattern such as `GET | <num> | <word>`: its fixed texts in their order, `GET*|*|`. It may
+ * find messages of a longer pattern, too.
  * @returns undefined if the pattern has no fixed text
  */
 export function formatPattern(pattern: string): string | undefined {

@@ -1,14 +1,8 @@
 import { showControls } from '../format/log-text.ts';
 import { lazyPart } from './boundary/boundary.tsx';
-import { CopyButton } from './button.tsx';
+import { CopyButton } from './page-part.tsx';
 
 export type Language = 'bash' | 'javascript' | 'sql' | 'yaml';
-
-interface CodeProps {
-  readonly text: string;
-  readonly language?: Language;
-  readonly label: string;
-}
 
 const Highlighted = lazyPart(
   async () => (await import('./highlighted.tsx')).Highlighted,
@@ -16,7 +10,8 @@ const Highlighted = lazyPart(
 );
 
 /** Code with a button that copies it. It is highlighted once the highlighter, which most pages never need, is loaded. */
-export function Code({ text, language, label }: CodeProps) {
+export function Code(props: Readonly<{ text: string; language?: Language; label: string }>) {
+  const { text, language, label } = props;
   const shown = showControls(text);
   return (
     <div className="code">

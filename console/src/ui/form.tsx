@@ -1,4 +1,13 @@
-import { type ComponentProps, createContext, type ReactNode, use, useEffect, useId, useRef } from 'react';
+import {
+  type ChangeEvent,
+  type ComponentProps,
+  createContext,
+  type ReactNode,
+  use,
+  useEffect,
+  useId,
+  useRef,
+} from 'react';
 import { ApiError } from '../api/client.ts';
 import './form.css';
 
@@ -48,13 +57,9 @@ interface Labelled {
   readonly fault?: string | undefined;
 }
 
-interface FieldProps extends Labelled {
-  readonly id: string;
-  readonly children: ReactNode;
-}
-
 /** A labelled control, which takes `id`, and `describedBy(id)` as `aria-describedby`. */
-export function Field({ id, label, children, ...about }: FieldProps) {
+export function Field(props: Labelled & Readonly<{ id: string; children: ReactNode }>) {
+  const { id, label, children, ...about } = props;
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
@@ -77,10 +82,9 @@ function Help({ id, help, fault }: Pick<Labelled, 'help' | 'fault'> & { readonly
 }
 
 type Control<Tag extends 'input' | 'select'> = Labelled &
-  Omit<ComponentProps<Tag>, keyof Labelled | 'id' | 'value' | 'onChange' | 'className'> & {
+  Omit<Own<Tag>, keyof Labelled | 'id' | 'value' | 'className'> & {
     /** Without one the control keeps its value, and the form has it under `name`. */
     readonly value?: string;
-    readonly onChange?: (value: string) => void;
   };
 
 /** What the controls of fields share, and their own properties. */
@@ -88,40 +92,42 @@ function useControl<Props extends Labelled & { name?: string | undefined }>(give
   const rejected = useFault(given.name);
   const { label, help, fault = rejected, ...own } = given;
   const id = useId();
-  const shared = {
-    id,
-    className: 'input',
-    'aria-describedby': describedBy(id),
-    'aria-invalid': fault !== undefined,
-  };
+  const shared = { id, 'aria-describedby': describedBy(id), 'aria-invalid': fault !== undefined };
   return { field: { id, label, help, fault }, props: { ...shared, ...own } };
 }
 
-/** A line of text, or what `type` says. */
-export function TextField(all: Control<'input'> & { readonly suggestions?: readonly string[] }) {
-  const { suggestions, onChange, ...given } = all;
-  const { field, props } = useControl(given);
-  const list = `${field.id}-list`;
-  return (
-    <Field {...field}>
-      <input
-        {...{ autoComplete: 'off', spellCheck: false, ...props }}
-        {...(suggestions && { list })}
-        onChange={(event) => onChange?.(event.target.value)}
-      />
-      {suggestions && <Suggestions id={list} values={suggestions} />}
-    </Field>
-  );
+/** A control whose changes are its new values. */
+type Own<Tag extends 'input' | 'select'> = Omit<ComponentProps<Tag>, 'onChange'> & {
+  readonly onChange?: ((value: string, event: ChangeEvent<HTMLElement>) => void) | undefined;
+};
+
+interface Suggesting {
+  /** Values that it suggests, each once. */
+  readonly suggestions?: readonly string[];
 }
 
-/** Values that a field of text with this `list` suggests, each once. */
-export function Suggestions({ id, values }: { readonly id: string; readonly values: readonly string[] }) {
+/** A line of text, or what `type` says. */
+export function Input({ className = '', suggestions = [], onChange, ...props }: Own<'input'> & Suggesting) {
+  const list = useId();
+  const values = [...new Set(suggestions)];
   return (
-    <datalist id={id}>
-      {[...new Set(values)].map((one) => (
-        <option key={one} value={one} />
-      ))}
-    </datalist>
+    <>
+      <input
+        autoComplete="off"
+        spellCheck={false}
+        list={values.length > 0 ? list : undefined}
+        {...props}
+        className={`input ${className}`.trim()}
+        onChange={(event) => onChange?.(event.target.value, event)}
+      />
+      {values.length > 0 && (
+        <datalist id={list}>
+          {values.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
+    </>
   );
 }
 
@@ -130,15 +136,35 @@ interface Choices {
   readonly options: readonly (string | readonly [value: string, label: string])[];
 }
 
-/** One of a few values. @param children further options */
-export function ChoiceField({ options, children, onChange, ...given }: Control<'select'> & Choices) {
+/** One of a few values. @param children options before these */
+export function Select(all: Own<'select'> & Partial<Choices>) {
+  const { className = '', options = [], children, onChange, ...props } = all;
+  return (
+    <select
+      {...props}
+      className={`input ${className}`.trim()}
+      onChange={(event) => onChange?.(event.target.value, event)}
+    >
+      {children}
+      <Options options={options} />
+    </select>
+  );
+}
+
+export function TextField(given: Control<'input'> & Suggesting) {
   const { field, props } = useControl(given);
   return (
     <Field {...field}>
-      <select {...props} onChange={(event) => onChange?.(event.target.value)}>
-        {children}
-        <Options options={options} />
-      </select>
+      <Input {...props} />
+    </Field>
+  );
+}
+
+export function ChoiceField(given: Control<'select'> & Choices) {
+  const { field, props } = useControl(given);
+  return (
+    <Field {...field}>
+      <Select {...props} />
     </Field>
   );
 }

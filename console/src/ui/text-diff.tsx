@@ -3,14 +3,8 @@ import { Fragment, useMemo } from 'react';
 import { showControls } from '../format/log-text.ts';
 import './text-diff.css';
 
-interface TextDiffProps {
-  readonly label: string;
-  readonly theirs: string;
-  readonly mine: string;
-}
-
 /** The lines that differ between two texts, with some around them. */
-export function TextDiff({ label, theirs, mine }: TextDiffProps) {
+export function TextDiff({ label, theirs, mine }: Readonly<{ label: string; theirs: string; mine: string }>) {
   const hunks = useMemo(() => diffTexts(theirs, mine), [theirs, mine]);
   return (
     <div className="code">

@@ -1,19 +1,22 @@
 import { Link, useLocation, useSearch } from 'wouter';
-import { PageHead } from '../../ui/page-head.tsx';
-import { Segmented, Tabs } from '../../ui/tabs.tsx';
+import { PageHead, Segmented, Tabs, Tag } from '../../ui/page-part.tsx';
 import './admin.css';
 import { useState } from 'react';
 import type { RejectedEventsView, RejectedRequestsView } from '../../../../src/management/admin-view.ts';
 import { type List, query, useRead } from '../../api/queries.ts';
 import { formatBytes, formatCount, formatMs } from '../../format/number.ts';
-import { ownMember } from '../../format/own.ts';
 import { formatAgo } from '../../format/time.ts';
+import { ownMember } from '../../format/values.ts';
 import { Code } from '../../ui/code.tsx';
-import { RowTable, type RowTableProps, type TableColumn } from '../../ui/table/panel-table.tsx';
-import { Tag } from '../../ui/tag.tsx';
+import {
+  numeric,
+  RowTable,
+  type RowTableProps,
+  styled,
+  type TableColumns,
+} from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
-import { REJECT_REASONS } from '../keys/trail.tsx';
-import { KeyName } from './key-name.tsx';
+import { KeyName, REJECT_REASONS } from '../keys/trail.tsx';
 
 const LABELS = { usage: 'Usage', requests: 'Rejected requests', events: 'Rejected events' } as const;
 const PARTS = { usage: Usage, requests: RejectedRequests, events: RejectedEvents };
@@ -78,7 +81,7 @@ function Usage() {
       {...{ title: 'Usage', actions, error }}
       empty={['Nothing stored', 'What is stored and asked is written down once a minute.']}
       rows={rows?.toSorted((a, b) => sum(b, 'bytes') - sum(a, 'bytes'))}
-      columns={[{ name: by === 'key' ? 'Key' : 'Project', cell: nameOf }, ...COUNTS]}
+      columns={{ [by === 'key' ? 'Key' : 'Project']: nameOf, ...COUNTS }}
       keyOf={([id]) => id}
       below={
         value !== undefined &&
@@ -92,12 +95,12 @@ function Usage() {
   );
 }
 
-const COUNTS: readonly TableColumn<Row>[] = [
-  { name: 'Events', numeric: true, cell: (row) => formatCount(sum(row, 'events')) },
-  { name: 'Bytes', numeric: true, cell: (row) => formatBytes(sum(row, 'bytes')) },
-  { name: 'Queries', numeric: true, cell: (row) => formatCount(sum(row, 'queries')) },
-  { name: 'Core time', numeric: true, cell: (row) => formatMs(sum(row, 'core_seconds') * 1000) },
-];
+const COUNTS: TableColumns<Row> = {
+  Events: numeric((row) => formatCount(sum(row, 'events'))),
+  Bytes: numeric((row) => formatBytes(sum(row, 'bytes'))),
+  Queries: numeric((row) => formatCount(sum(row, 'queries'))),
+  'Core time': numeric((row) => formatMs(sum(row, 'core_seconds') * 1000)),
+};
 
 const EVERY_MS = 10_000;
 const REQUESTS = query<RejectedRequestsView>('/api/rejected-requests', ['result', 'since']);
@@ -105,40 +108,27 @@ const EVENTS = query<RejectedEventsView>('/api/rejected-events', ['result', 'sin
 
 type RejectedEvent = RejectedEventsView['result'][number];
 
-const KEY: TableColumn<{ readonly key: string | null }> = {
-  name: 'Key',
-  cell: ({ key }) => (key === null ? '–' : <KeyName id={key} />),
-};
-const LAST: TableColumn<{ readonly last_at: string }> = {
-  name: 'Last',
-  cell: ({ last_at: at }) => <Ago iso={at} />,
-};
+const keyCell = ({ key }: { readonly key: string | null }) => (key === null ? '–' : <KeyName id={key} />);
+const lastCell = ({ last_at: at }: { readonly last_at: string }) => <Ago iso={at} />;
 
-const REQUEST_COLUMNS: readonly TableColumn<RejectedRequestsView['result'][number]>[] = [
-  {
-    name: 'Why',
-    cell: ({ status, code, reason, message }) => (
-      <div className="panel-table-name">
-        <span>
-          <Tag tone="bad">
-            {status} {code}
-          </Tag>{' '}
-          {reason !== null && (ownMember(REJECT_REASONS, reason) ?? reason)}
-        </span>
-        {message !== null && reason === null && <span className="small muted">{message}</span>}
-      </div>
-    ),
-  },
-  { name: 'Address', cell: ({ address }) => <code>{address}</code> },
-  KEY,
-  {
-    name: 'Route',
-    className: 'admin-route',
-    cell: ({ method, route }) => <code>{`${method} ${route}`}</code>,
-  },
-  { name: 'Times', numeric: true, cell: ({ count }) => formatCount(count) },
-  LAST,
-];
+const REQUEST_COLUMNS: TableColumns<RejectedRequestsView['result'][number]> = {
+  Why: ({ status, code, reason, message }) => (
+    <div className="panel-table-name">
+      <span>
+        <Tag tone="bad">
+          {status} {code}
+        </Tag>{' '}
+        {reason !== null && (ownMember(REJECT_REASONS, reason) ?? reason)}
+      </span>
+      {message !== null && reason === null && <span className="small muted">{message}</span>}
+    </div>
+  ),
+  Address: ({ address }) => <code>{address}</code>,
+  Key: keyCell,
+  Route: styled('admin-route', ({ method, route }) => <code>{`${method} ${route}`}</code>),
+  Times: numeric(({ count }) => formatCount(count)),
+  Last: lastCell,
+};
 
 function RejectedRequests() {
   return (
@@ -152,22 +142,18 @@ function RejectedRequests() {
   );
 }
 
-const EVENT_COLUMNS: readonly TableColumn<RejectedEvent>[] = [
-  {
-    name: 'Why',
-    className: 'admin-event',
-    cell: (one) => (
-      <>
-        The event {one.reason}
-        <Last event={one} />
-      </>
-    ),
-  },
-  { name: 'Source', cell: ({ source }) => source || 'none' },
-  KEY,
-  { name: 'Events', numeric: true, cell: ({ count }) => formatCount(count) },
-  LAST,
-];
+const EVENT_COLUMNS: TableColumns<RejectedEvent> = {
+  Why: styled('admin-event', (one) => (
+    <>
+      The event {one.reason}
+      <Last event={one} />
+    </>
+  )),
+  Source: ({ source }) => source || 'none',
+  Key: keyCell,
+  Events: numeric(({ count }) => formatCount(count)),
+  Last: lastCell,
+};
 
 function RejectedEvents() {
   return (
@@ -201,7 +187,6 @@ interface SinceStartProps<T> extends Pick<RowTableProps<T>, 'title' | 'columns' 
   readonly nothing: string;
 }
 
-/** A table of what this process keeps in memory. */
 function SinceStart<T>({ value, nothing, ...table }: SinceStartProps<T>) {
   const { result, since = '' } = value ?? {};
   return (

@@ -1,13 +1,10 @@
 import { Link } from 'wouter';
 import type { AlertView } from '../../../../src/management/alert-view.ts';
-import { useClient } from '../../api/client.ts';
+import { mayUseWorkbench, useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
-import { mayUseWorkbench } from '../../api/right.ts';
 import { Code } from '../../ui/code.tsx';
-import { Empty } from '../../ui/note.tsx';
-import { Panel } from '../../ui/panel.tsx';
-import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
-import { Tag } from '../../ui/tag.tsx';
+import { Empty, Panel, Tag } from '../../ui/page-part.tsx';
+import { RowTable, styled, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 import { AlertState, describeCondition, KINDS } from './alert-state.tsx';
 import './alerts.css';
@@ -43,13 +40,13 @@ export default function AlertListPage() {
   );
 }
 
-const COLUMNS: readonly TableColumn<AlertView>[] = [
-  { name: 'Alert', cell: (alert) => <Name alert={alert} /> },
-  { name: 'State', cell: (alert) => <AlertState alert={alert} /> },
-  { name: 'Since', cell: ({ since }) => <Ago iso={since} /> },
-  { name: 'Instances', className: 'alert-instances', cell: Instances },
-  { name: 'Next evaluation', cell: ({ next_evaluation: next }) => <Ago iso={next} /> },
-];
+const COLUMNS: TableColumns<AlertView> = {
+  Alert: (alert) => <Name alert={alert} />,
+  State: (alert) => <AlertState alert={alert} />,
+  Since: ({ since }) => <Ago iso={since} />,
+  Instances: styled('alert-instances', Instances),
+  'Next evaluation': ({ next_evaluation: next }) => <Ago iso={next} />,
+};
 
 function Name({ alert }: { readonly alert: AlertView }) {
   const { name, description, severity, last_error: failure } = alert;

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { AlertView } from '../../../../src/management/alert-view.ts';
 import { formatShort } from '../../format/number.ts';
-import { Tag, type Tone } from '../../ui/tag.tsx';
+import { Tag, type Tone } from '../../ui/page-part.tsx';
 
 const TONES: Readonly<Record<AlertView['state'], Tone>> = { inactive: 'ok', pending: 'warn', firing: 'bad' };
 

@@ -7,19 +7,14 @@ import type {
   AlertTestView,
 } from '../../../../src/management/alert-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { type ApiError, useClient } from '../../api/client.ts';
+import { type ApiError, maySearch, mayUseWorkbench, useClient } from '../../api/client.ts';
 import { queries, query, useRead } from '../../api/queries.ts';
-import { maySearch, mayUseWorkbench } from '../../api/right.ts';
 import { formatSeconds } from '../../format/number.ts';
-import { withQuery } from '../../format/path.ts';
-import { Button } from '../../ui/button.tsx';
+import { withQuery } from '../../format/values.ts';
 import { LinkCharts, LinkedChart } from '../../ui/chart/linked-charts.tsx';
-import { Empty, ErrorNote } from '../../ui/note.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
-import { MissingPage } from '../../ui/page-head.tsx';
-import { Panel } from '../../ui/panel.tsx';
-import { RowTable, usePages } from '../../ui/table/panel-table.tsx';
-import { Tag, type Tone } from '../../ui/tag.tsx';
+import { Button, Empty, ErrorNote, MissingPage, Panel, Tag, type Tone } from '../../ui/page-part.tsx';
+import { RowTable, styled, type TableColumns, usePages } from '../../ui/table/panel-table.tsx';
 import { Ago, Instant } from '../../ui/time/time-control.tsx';
 import { lineLinks } from '../endpoint/lines.ts';
 import { alertFilePath } from '../workbench/path.ts';
@@ -108,6 +103,13 @@ function Head({ alert, lines }: Shown & { readonly lines: string | undefined }) 
   );
 }
 
+const INSTANCE_COLUMNS: TableColumns<AlertDetailView['instances'][number]> = {
+  Instance: ({ kind, labels }) => <Pairs of={labels} none={KINDS[kind]} />,
+  State: ({ state }) => <Tag tone={state === 'firing' ? 'bad' : 'warn'}>{state}</Tag>,
+  Since: ({ since }) => <Ago iso={since} />,
+  Values: styled('alert-instances', ({ values }) => <Pairs of={values} none="none" />),
+};
+
 function Instances({ alert: { instances } }: Shown) {
   if (instances.length === 0) return null;
   return (
@@ -116,19 +118,7 @@ function Instances({ alert: { instances } }: Shown) {
       rowClass="alert-line"
       rows={instances}
       keyOf={({ kind, labels }) => `${kind} ${JSON.stringify(labels)}`}
-      columns={[
-        { name: 'Instance', cell: ({ kind, labels }) => <Pairs of={labels} none={KINDS[kind]} /> },
-        {
-          name: 'State',
-          cell: ({ state }) => <Tag tone={state === 'firing' ? 'bad' : 'warn'}>{state}</Tag>,
-        },
-        { name: 'Since', cell: ({ since }) => <Ago iso={since} /> },
-        {
-          name: 'Values',
-          className: 'alert-instances',
-          cell: ({ values }) => <Pairs of={values} none="none" />,
-        },
-      ]}
+      columns={INSTANCE_COLUMNS}
     />
   );
 }
@@ -239,6 +229,17 @@ const TONES: Readonly<Record<AlertEntryView['change'], Tone>> = {
   not_delivered: 'bad',
 };
 
+const HISTORY_COLUMNS: TableColumns<AlertEntryView> = {
+  Time: styled('number small', ({ at }) => <Instant iso={at} />),
+  Change: ({ change, quiet }) => (
+    <span className="row">
+      <Tag tone={TONES[change]}>{change.replaceAll('_', ' ')}</Tag>
+      {quiet === true && <Tag>no message</Tag>}
+    </span>
+  ),
+  About: styled('alert-instances', (entry) => <About entry={entry} />),
+};
+
 /** What happened to an alert, newest first. @param path of the API */
 function History({ path }: { readonly path: string }) {
   const pages = usePages<AlertEntryView>(path, { size: PAGE, older: 'Load older entries' });
@@ -249,19 +250,7 @@ function History({ path }: { readonly path: string }) {
       {...pages}
       empty={['Nothing has happened', 'What fires, resolves or fails is listed here for 90 days.']}
       keyOf={({ id }) => id}
-      columns={[
-        { name: 'Time', className: 'number small', cell: ({ at }) => <Instant iso={at} /> },
-        {
-          name: 'Change',
-          cell: ({ change, quiet }) => (
-            <span className="row">
-              <Tag tone={TONES[change]}>{change.replaceAll('_', ' ')}</Tag>
-              {quiet === true && <Tag>no message</Tag>}
-            </span>
-          ),
-        },
-        { name: 'About', className: 'alert-instances', cell: (entry) => <About entry={entry} /> },
-      ]}
+      columns={HISTORY_COLUMNS}
     />
   );
 }

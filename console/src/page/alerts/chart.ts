@@ -10,8 +10,8 @@ const POINT_SECONDS = 300;
 const DAY_SECONDS = 86_400;
 
 /**
- * The chart of what the evaluations of an alert saw in the last day: the extreme that its condition compares, and the threshold.
- *
+ * The chart of what the evaluations of an alert saw in the last day: the extreme that its condition compares, and the
+ * threshold.
  * @param search of the column
  */
 export function toChart(alert: Charted, nowMs: number, search: string | undefined): Chart {

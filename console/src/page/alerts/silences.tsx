@@ -3,13 +3,19 @@ import { useState } from 'react';
 import type { AlertDetailView, SilenceView } from '../../../../src/management/alert-view.ts';
 import { useClient } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
-import { Button, QuietButton } from '../../ui/button.tsx';
 import { Group, TextField } from '../../ui/form.tsx';
-import { ErrorNote } from '../../ui/note.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
-import { RowTable } from '../../ui/table/panel-table.tsx';
+import { Button, ErrorNote, QuietButton } from '../../ui/page-part.tsx';
+import { RowTable, styled, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { Ago, TimeField } from '../../ui/time/time-control.tsx';
 import { apiPath, Pairs } from './alert-state.tsx';
+
+const COLUMNS: TableColumns<SilenceView> = {
+  Why: ({ comment }) => comment,
+  Ends: ({ until }) => <Ago iso={until} />,
+  By: ({ by }) => by,
+  Instances: styled('alert-instances', ({ labels }) => <Pairs of={labels} none="all" />),
+};
 
 /** The silences of an alert, each of which can be ended early, and a form for another one. */
 export function Silences({ alert }: { readonly alert: AlertDetailView }) {
@@ -38,35 +44,19 @@ export function Silences({ alert }: { readonly alert: AlertDetailView }) {
           'Not silenced',
           'A silence stops messages about what fires until an instant; what fires at its end is sent then.',
         ]}
-        columns={[
-          { name: 'Why', cell: ({ comment }) => comment },
-          { name: 'Ends', cell: ({ until }) => <Ago iso={until} /> },
-          { name: 'By', cell: ({ by }) => by },
-          {
-            name: 'Instances',
-            className: 'alert-instances',
-            cell: ({ labels }) => <Pairs of={labels} none="all" />,
-          },
-          {
-            name: '',
-            cell: ({ id, comment }) =>
-              mayManage && (
-                <QuietButton disabled={isPending} onClick={() => mutate(id)}>
-                  End it now<span className="visually-hidden">: {comment}</span>
-                </QuietButton>
-              ),
-          },
-        ]}
+        columns={{
+          ...COLUMNS,
+          '': ({ id, comment }) =>
+            mayManage && (
+              <QuietButton disabled={isPending} onClick={() => mutate(id)}>
+                End it now<span className="visually-hidden">: {comment}</span>
+              </QuietButton>
+            ),
+        }}
       />
       {isOpen && <SilenceForm alert={alert} refresh={refresh} onClose={() => setOpen(false)} />}
     </>
   );
-}
-
-interface SilenceFormProps {
-  readonly alert: AlertDetailView;
-  readonly onClose: () => void;
-  readonly refresh: () => void;
 }
 
 const HOUR_MS = 3_600_000;
@@ -77,7 +67,8 @@ const AHEAD = [
   ['7 d', 7 * 24 * HOUR_MS],
 ] as const;
 
-function SilenceForm({ alert, onClose, refresh }: SilenceFormProps) {
+function SilenceForm(props: Readonly<{ alert: AlertDetailView; onClose: () => void; refresh: () => void }>) {
+  const { alert, onClose, refresh } = props;
   const client = useClient();
   const [inAnHour] = useState(() => `${new Date(Date.now() + HOUR_MS).toISOString().slice(0, 19)}Z`);
   const sending = useMutation({

@@ -3,18 +3,16 @@ import { type ComponentProps, type CSSProperties, useEffect, useId, useMemo, use
 import { useSearch } from 'wouter';
 import type { DashboardView } from '../../../../src/management/dashboard-view.ts';
 import { queries, useRead } from '../../api/queries.ts';
-import { ownMember } from '../../format/own.ts';
+import { ownMember } from '../../format/values.ts';
 import { LinkCharts } from '../../ui/chart/linked-charts.tsx';
-import { Form, Options } from '../../ui/form.tsx';
-import { Reading } from '../../ui/note.tsx';
-import { Tag } from '../../ui/tag.tsx';
+import { Form, Select } from '../../ui/form.tsx';
+import { Reading, Tag } from '../../ui/page-part.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
 import { fillIn, ParameterControl } from '../endpoint/parameter-control.tsx';
 import './dashboard.css';
 import { formatRange, parseAddress, REFRESH, REFRESHES, toRange, useAddressChange } from './address.ts';
 import { DashboardPanel, type PageState } from './panel.tsx';
 
-/** The controls and the panels of a dashboard, as the address says. */
 export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView }) {
   const { rows, parameters, range_seconds: seconds } = dashboard;
   const changeAddress = useAddressChange();
@@ -48,16 +46,16 @@ export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView
             void cache.invalidateQueries({ queryKey: ['dashboard'] });
           }}
         >
-          <select
-            className="input dashboard-refresh"
+          <Select
+            className="dashboard-refresh"
             aria-label="Refresh automatically"
             title="Refresh automatically"
             value={page.refreshSeconds ?? ''}
-            onChange={({ target }) => change({ [REFRESH]: target.value || undefined })}
+            onChange={(every) => change({ [REFRESH]: every || undefined })}
+            options={REFRESHES.map((every) => [String(every), `${every} s`])}
           >
             <option value="">Off</option>
-            <Options options={REFRESHES.map((every) => [String(every), `${every} s`])} />
-          </select>
+          </Select>
         </TimeRangeControl>
         <span className="visually-hidden" role="status">
           {isReading ? 'Reading' : 'All panels are up to date'}

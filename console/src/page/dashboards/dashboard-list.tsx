@@ -1,13 +1,10 @@
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { DashboardSummary } from '../../../../src/management/dashboard-view.ts';
-import { useClient } from '../../api/client.ts';
+import { mayUseWorkbench, useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
-import { mayUseWorkbench } from '../../api/right.ts';
-import { Button } from '../../ui/button.tsx';
-import { Form } from '../../ui/form.tsx';
-import { Empty, Reading } from '../../ui/note.tsx';
-import { PageHead } from '../../ui/page-head.tsx';
+import { Form, Input } from '../../ui/form.tsx';
+import { Button, Empty, PageHead, Reading } from '../../ui/page-part.tsx';
 import './dashboard.css';
 
 /** Every dashboard of which the key sees a panel. */
@@ -62,16 +59,15 @@ function NewDashboard({ taken }: { readonly taken: readonly DashboardSummary[] }
   return (
     <Form className="dashboard-new" noValidate={false} onSubmit={onSubmit}>
       <label htmlFor="dashboard-name">New dashboard</label>
-      <input
+      <Input
         id="dashboard-name"
-        className="input"
         required
         maxLength={100}
         pattern={NAME}
         placeholder="checkout"
         title="Small letters, digits, -, _ and dots"
         value={name}
-        onChange={({ target }) => setName(target.value)}
+        onChange={setName}
       />
       <Button type="submit">Write it</Button>
     </Form>

@@ -1,11 +1,9 @@
 import { Link, useParams, useSearch } from 'wouter';
 import type { DashboardView } from '../../../../src/management/dashboard-view.ts';
-import { useClient } from '../../api/client.ts';
+import { mayUseWorkbench, useClient } from '../../api/client.ts';
 import { query, useRead } from '../../api/queries.ts';
-import { mayUseWorkbench } from '../../api/right.ts';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
-import { Button, CopyButton } from '../../ui/button.tsx';
-import { MissingPage, PageHead } from '../../ui/page-head.tsx';
+import { Button, CopyButton, MissingPage, PageHead } from '../../ui/page-part.tsx';
 import { EDIT, parseAddress, useAddressChange } from './address.ts';
 import './dashboard.css';
 import { DashboardBody } from './dashboard-body.tsx';
@@ -35,13 +33,9 @@ export default function DashboardPage() {
   );
 }
 
-interface KnownProps {
-  readonly dashboard: DashboardView;
-  /** undefined: the key may not. */
-  readonly onEdit: (() => void) | undefined;
-}
-
-function Known({ dashboard, onEdit }: KnownProps) {
+/** @param onEdit undefined: the key may not */
+function Known(props: Readonly<{ dashboard: DashboardView; onEdit: (() => void) | undefined }>) {
+  const { dashboard, onEdit } = props;
   const { title, description } = dashboard;
   return (
     <div className="stack">

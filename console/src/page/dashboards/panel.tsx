@@ -5,13 +5,13 @@ import type { PanelView } from '../../../../src/management/dashboard-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { type Answer, toAnswer } from '../../api/answer.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
-import { type Values, withQuery } from '../../format/path.ts';
 import type { TimeRange } from '../../format/range.ts';
+import { type Values, withQuery } from '../../format/values.ts';
 import { toDrawing } from '../../ui/chart/draw.ts';
+import { toDrawable } from '../../ui/chart/drawable.ts';
 import { PlainDrawing } from '../../ui/chart/drawings.tsx';
-import { toDrawable } from '../../ui/chart/guess.ts';
 import { LinkedChart } from '../../ui/chart/linked-charts.tsx';
-import { toPanelChart } from '../../ui/chart/panel-chart.ts';
+import { toPanelChart } from '../../ui/chart/rule.ts';
 import { lineLinks, queryPath } from '../endpoint/lines.ts';
 import { findPanelValues } from './values.ts';
 
@@ -123,14 +123,8 @@ function Note({ tone, children }: { readonly tone?: 'warn' | 'bad'; readonly chi
   );
 }
 
-interface FrameProps {
-  readonly title: string;
-  readonly minHeightPx: number;
-  readonly href?: string;
-  readonly children: ReactNode;
-}
-
-function Frame({ title, minHeightPx, href, children }: FrameProps) {
+function Frame(props: Readonly<{ title: string; minHeightPx: number; href?: string; children: ReactNode }>) {
+  const { title, minHeightPx, href, children } = props;
   return (
     <section className="panel dashboard-panel" aria-label={title || 'Text'}>
       {title !== '' && (
@@ -151,9 +145,9 @@ function Frame({ title, minHeightPx, href, children }: FrameProps) {
 }
 
 /**
- * Reads the answer of a panel, once for all panels with the same request. It is read again by its ETag: an answer that has not
- * changed is not sent again, and stays the same object, so that nothing is drawn again; a failed read keeps the last one.
- *
+ * Reads the answer of a panel, once for all panels with the same request. It is read again by its ETag: an answer that has
+ * not changed is not sent again, and stays the same object, so that nothing is drawn again; a failed read keeps the last
+ * one.
  * @param path undefined: nothing is asked yet
  */
 function useAnswer(path: string | undefined, refreshSeconds: number | undefined) {

@@ -1,8 +1,8 @@
 import type { PanelView } from '../../../../src/management/dashboard-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { ownMember } from '../../format/own.ts';
 import { resolveRange, type TimeRange } from '../../format/range.ts';
-import { findBounds } from '../../ui/chart/panel-chart.ts';
+import { ownMember } from '../../format/values.ts';
+import { findBounds } from '../../ui/chart/rule.ts';
 
 interface Shared {
   readonly values: Readonly<Record<string, string>>;
@@ -38,7 +38,6 @@ export function findPanelValues(endpoint: Called, panel: Pick<PanelView, 'parame
 const STEPS = 288;
 const STEP_MS_MIN = 60_000;
 
-/** What a range sets: bounds of type timestamp. */
 function findRangeValues({ parameters }: Called, { range, nowMs }: Shared): Record<string, string> {
   const { fromMs, untilMs } = resolveRange(range, nowMs);
   const step = Math.max(STEP_MS_MIN, (untilMs - fromMs) / STEPS);

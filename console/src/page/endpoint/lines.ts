@@ -1,18 +1,17 @@
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { ownMember } from '../../format/own.ts';
-import { type Values, withQuery } from '../../format/path.ts';
+import { type Span, toIso } from '../../format/range.ts';
 import { formatTerm, joinSearches } from '../../format/search-text.ts';
-import { type Span, toIso } from '../../format/time-axis.ts';
+import { ownMember, type Values, withQuery } from '../../format/values.ts';
 import type { LineLinks } from '../../ui/chart/linked-charts.tsx';
 import { explorePath } from '../explore/address.ts';
 
 type Called = Pick<EndpointView, 'sources' | 'parameters'>;
 
 /**
- * The path of Explore with the lines behind an answer: of its sources and project, with the fields that its parameters fill. Undefined
- * as `whyNoLines` says.
- *
- * @param span undefined: the newest lines. @param search of one series
+ * The path of Explore with the lines behind an answer: of its sources and project, with the fields that its parameters fill.
+ * Undefined as `whyNoLines` says.
+ * @param span undefined: the newest lines
+ * @param search of one series
  */
 export function linesPath(
   { sources, parameters }: Called,

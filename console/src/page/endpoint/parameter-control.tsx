@@ -1,11 +1,10 @@
 import { useId } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import type { ApiError } from '../../api/client.ts';
-import { ownMember } from '../../format/own.ts';
-import type { Values } from '../../format/path.ts';
+import { ownMember, type Values } from '../../format/values.ts';
 import { Editor } from '../../ui/editor/editor.tsx';
-import { describedBy, Field, Options, Suggestions } from '../../ui/form.tsx';
-import { Tag } from '../../ui/tag.tsx';
+import { describedBy, Field, Input, Select } from '../../ui/form.tsx';
+import { Tag } from '../../ui/page-part.tsx';
 import { TimeControl } from '../../ui/time/time-control.tsx';
 
 interface ParameterControlProps {
@@ -21,35 +20,22 @@ interface ParameterControlProps {
 export function ParameterControl(props: ParameterControlProps) {
   const { id, parameter, value, suggestions, onChange, onRun } = props;
   const { control, required, values, pinned, default: fallback } = parameter;
-  const list = useId();
-  const shared = { id, 'aria-describedby': describedBy(id), className: 'input', disabled: pinned !== null };
+  const shared = { id, 'aria-describedby': describedBy(id), disabled: pinned !== null };
   if (onRun !== undefined) return <Editor language="sql" label="sql" {...{ value, onChange, onRun }} />;
   if (control === 'choice') {
     return (
-      <select {...shared} value={value} onChange={(event) => onChange(event.target.value)}>
+      <Select
+        {...{ ...shared, value, onChange }}
+        options={values.map((one) => [one, one === fallback ? `${one} (default)` : one])}
+      >
         {!required && fallback === '' && <option value="">any</option>}
         {!values.includes(value) && value !== '' && <option value={value}>{value}</option>}
-        <Options options={values.map((one) => [one, one === fallback ? `${one} (default)` : one])} />
-      </select>
+      </Select>
     );
   }
   if (control === 'time')
-    return <TimeControl {...shared} value={value} picks={AGO} clear="Clear" onChange={onChange} />;
-  return (
-    <>
-      <input
-        {...shared}
-        {...INPUTS[control]}
-        value={value}
-        list={suggestions.length > 0 ? list : undefined}
-        required={required}
-        autoComplete="off"
-        spellCheck={false}
-        onChange={(event) => onChange(event.target.value)}
-      />
-      {suggestions.length > 0 && <Suggestions id={list} values={suggestions} />}
-    </>
-  );
+    return <TimeControl {...{ ...shared, value, onChange }} picks={AGO} clear="Clear" />;
+  return <Input {...{ ...shared, ...INPUTS[control], value, required, suggestions, onChange }} />;
 }
 
 const INPUTS = {

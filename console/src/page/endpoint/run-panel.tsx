@@ -3,8 +3,7 @@ import type { Row } from '../../api/answer.ts';
 import type { ApiError } from '../../api/client.ts';
 import { latestOf, type Run } from '../../api/queries.ts';
 import { formatRows } from '../../format/number.ts';
-import { ErrorNote } from '../../ui/note.tsx';
-import { Panel } from '../../ui/panel.tsx';
+import { ErrorNote, Panel } from '../../ui/page-part.tsx';
 
 interface WithRows {
   readonly rows: readonly Row[];

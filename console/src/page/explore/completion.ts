@@ -1,6 +1,6 @@
 import { formatCount } from '../../format/number.ts';
 import { formatTermValue } from '../../format/search-text.ts';
-import type { FieldName, FieldValue } from './fields.ts';
+import type { FieldName, FieldValue } from './exploring.ts';
 
 const NAME = String.raw`(?:"(?:[^"\\]|\\[\s\S])*"|[^\s()":.*]+)`;
 // Up to the closing quote, or to the end of the text without one.
@@ -60,7 +60,6 @@ function isClosed(text: string): boolean {
   return !text.startsWith('"') || /^"(?:[^"\\]|\\[\s\S])*"$/.test(text);
 }
 
-/** The text of a value that may still lack its closing quote. */
 function unquote(text: string): string {
   if (!text.startsWith('"')) return text;
   return text.slice(1, isClosed(text) ? -1 : undefined).replaceAll(/\\(["\\])/g, '$1');

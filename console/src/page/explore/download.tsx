@@ -2,13 +2,13 @@ import { useState } from 'react';
 import { findNext } from '../../api/answer.ts';
 import { useClient } from '../../api/client.ts';
 import { formatCount } from '../../format/number.ts';
-import { Button, QuietButton } from '../../ui/button.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
+import { Button, QuietButton } from '../../ui/page-part.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { useExploring } from './exploring.ts';
 import { LINES_MAX } from './lines/line.ts';
 import { useWork } from './lines/use-work.tsx';
-import { searchPath } from './search/search.ts';
+import { searchPath } from './search.ts';
 
 const FORMATS = [
   ['csv', 'CSV', 'text/csv'],

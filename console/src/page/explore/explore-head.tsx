@@ -1,13 +1,11 @@
 import './saved-searches.css';
-import { useEffect, useId, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import { useClient } from '../../api/client.ts';
+import { mayUseWorkbench, useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
-import { mayUseWorkbench } from '../../api/right.ts';
-import { Button, CopyButton, QuietButton } from '../../ui/button.tsx';
-import { Suggestions } from '../../ui/form.tsx';
+import { Input } from '../../ui/form.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
-import { Tag } from '../../ui/tag.tsx';
+import { Button, CopyButton, QuietButton, Tag } from '../../ui/page-part.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
 import { onSearchPath } from '../workbench/path.ts';
 import { type ExploreAddress, explorePath } from './address.ts';
@@ -16,8 +14,16 @@ import { useExploring } from './exploring.ts';
 import { goToLines } from './lines/line-list.tsx';
 import { QueryField } from './query-field.tsx';
 import { SavedSearches } from './saved-searches.tsx';
-import { faultOf, rangeOf, type Search, searchParameters, toAsked, toFixed } from './search/search.ts';
-import { ceilTo, floorTo } from './search/slice.ts';
+import {
+  ceilTo,
+  faultOf,
+  floorTo,
+  rangeOf,
+  type Search,
+  searchParameters,
+  toAsked,
+  toFixed,
+} from './search.ts';
 
 /** The scope of the search: range, sources, project and text. */
 export function ExploreHead({ onHelp }: { readonly onHelp: () => void }) {
@@ -65,7 +71,6 @@ export function ExploreHead({ onHelp }: { readonly onHelp: () => void }) {
 function ProjectField() {
   const { address, change } = useExploring();
   const pinned = useClient().self.pins['project'];
-  const id = useId();
   const [draft, setDraft] = useState(address.project);
   useEffect(() => setDraft(address.project), [address.project]);
   const projects = useRead(queries.projects, { isWanted: pinned === undefined });
@@ -79,28 +84,23 @@ function ProjectField() {
     if (draft.trim() !== address.project) change({ project: draft.trim() });
   };
   return (
-    <>
-      <input
-        className="input explore-project"
-        aria-label="Project"
-        placeholder="All projects"
-        list={id}
-        autoComplete="off"
-        spellCheck={false}
-        value={draft}
-        onChange={({ target, nativeEvent }) => {
-          setDraft(target.value);
-          // An entry of the list was chosen, or the field was cleared.
-          const isChosen = !('inputType' in nativeEvent) || nativeEvent.inputType === 'insertReplacementText';
-          if (isChosen) change({ project: target.value.trim() });
-        }}
-        onBlur={apply}
-        onKeyDown={({ key, currentTarget }) => {
-          if (key === 'Enter') goToLines(currentTarget); // leaving it applies it
-        }}
-      />
-      <Suggestions id={id} values={projects.value?.result ?? []} />
-    </>
+    <Input
+      className="explore-project"
+      aria-label="Project"
+      placeholder="All projects"
+      suggestions={projects.value?.result ?? []}
+      value={draft}
+      onChange={(next, { nativeEvent }) => {
+        setDraft(next);
+        // An entry of the list was chosen, or the field was cleared.
+        const isChosen = !('inputType' in nativeEvent) || nativeEvent.inputType === 'insertReplacementText';
+        if (isChosen) change({ project: next.trim() });
+      }}
+      onBlur={apply}
+      onKeyDown={({ key, currentTarget }) => {
+        if (key === 'Enter') goToLines(currentTarget); // leaving it applies it
+      }}
+    />
   );
 }
 

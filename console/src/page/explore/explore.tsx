@@ -1,10 +1,9 @@
 import { useState } from 'react';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
-import { useTitle } from '../../ui/page-head.tsx';
-import { Tabs } from '../../ui/tabs.tsx';
+import { Tabs, useTitle } from '../../ui/page-part.tsx';
 import './explore.css';
-import { ownMember } from '../../format/own.ts';
 import { hasLater, shiftRange, type TimeRange, zoomOut } from '../../format/range.ts';
+import { ownMember } from '../../format/values.ts';
 import { isElsewhere, useKeyDown } from '../../ui/field-key.ts';
 import { CloseAction, Dialog } from '../../ui/overlay/dialog.tsx';
 import { VIEWS } from './address.ts';
@@ -12,7 +11,7 @@ import { ExploreHead } from './explore-head.tsx';
 import { type Exploring, ExploringContext, useAddressedSearch } from './exploring.ts';
 import { HistogramPanel } from './histogram/histogram.tsx';
 import { LinesPanel } from './lines/lines-panel.tsx';
-import { rangeOf, toAsked } from './search/search.ts';
+import { rangeOf, toAsked } from './search.ts';
 
 const TITLE_CHARS_MAX = 80;
 

@@ -1,15 +1,17 @@
 import { createContext, use, useCallback, useEffect, useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
+import type { SearchSource } from '../../../../src/management/view.ts';
+import type { Row } from '../../api/answer.ts';
 import { useClient } from '../../api/client.ts';
-import { offsetOf } from '../../format/time-axis.ts';
+import { queries, useRead } from '../../api/queries.ts';
+import { offsetOf } from '../../format/range.ts';
 import { useZone } from '../../preference.ts';
 import { type ExploreAddress, explorePath, readAddress } from './address.ts';
-import { useFields } from './fields.ts';
 import { useHistogram } from './histogram/use-histogram.ts';
-import { addTerm } from './lines/line.ts';
-import { useLines } from './lines/use-lines.ts';
+import { addTerm, attributesOf, type Line } from './lines/line.ts';
+import { useLines } from './lines/read.ts';
 import { isRejected } from './lines/use-work.tsx';
-import { resolveSearch, type Search } from './search/search.ts';
+import { resolveSearch, type Search, searchPath } from './search.ts';
 
 /** What the parts of the page share: the address, what is read for it, and what changes it. */
 export type Exploring = ReturnType<typeof useAddressedSearch>;
@@ -94,4 +96,63 @@ function useSearchOf(address: ExploreAddress, round: number): Search {
     const source = names === '' ? [] : names.split(',');
     return resolveSearch({ q, source, project, range, from, until }, nowMs, offsetMs);
   }, [q, names, project, range, from, until, zone, round]);
+}
+
+export interface FieldName {
+  /** As a search writes it: `request.path`. */
+  readonly name: string;
+  readonly type: string;
+  readonly description?: string;
+}
+
+export interface FieldValue {
+  readonly value: string;
+  readonly count: number;
+}
+
+const LINES_LOOKED_AT = 50;
+const FOUND_MAX = 200;
+/** Columns of each event that have another value in almost every one. */
+export const UNIQUE: readonly string[] = ['id', 'timestamp', 'event_message', 'metadata'];
+/** The service groups by no other names. */
+const GROUP_NAME = /^[\w.@$-]{1,200}$/;
+const NONE: readonly SearchSource[] = [];
+
+/** The sources and fields that a search may name. */
+function useFields(search: Search, lines: readonly Line[]) {
+  const sources = useRead(queries.searchSources).value?.result ?? NONE;
+  const declared = useMemo(() => {
+    const searched = sources.filter(({ name, internal }) =>
+      search.source.length === 0 ? !internal : search.source.includes(name),
+    );
+    const all = searched.flatMap(({ fields }) => fields.map((field) => [field.name, field] as const));
+    return new Map<string, FieldName>(all);
+  }, [sources, search.source]);
+  const newest = lines[0]?.key;
+  // Further lines rarely have other fields.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+  const fields = useMemo(() => {
+    const all = new Map(declared);
+    for (const line of lines.slice(0, LINES_LOOKED_AT)) {
+      for (const { field, value: found } of attributesOf(line.metadata)) {
+        if (!all.has(field) && all.size < declared.size + FOUND_MAX)
+          all.set(field, { name: field, type: typeof found === 'number' ? 'number' : 'json' });
+      }
+    }
+    return [...all.values()];
+  }, [declared, newest]);
+  return {
+    sources,
+    /** Fields of the searched sources, then those that the newest lines have. */
+    fields,
+    /** Names of those whose values may be few, to count by. */
+    groups: fields.map(({ name }) => name).filter((name) => !UNIQUE.includes(name) && GROUP_NAME.test(name)),
+    /** The path of the most frequent values of a field. @param q which events count */
+    valuesPath: (field: string, q = search.q) =>
+      searchPath({ ...search, q }, search, { part: 'values', field }),
+  };
+}
+
+export function toFieldValue({ value, count }: Row): FieldValue {
+  return { value: String(value), count: Number(count) };
 }

@@ -2,12 +2,10 @@ import { type KeyboardEvent, type RefObject, useEffect, useId, useMemo, useRef, 
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { goToLines } from './lines/line-list.tsx';
 import './query-field.css';
-import { useQuery } from '@tanstack/react-query';
-import { pause } from '../../api/follow.ts';
 import { showText } from '../../format/log-text.ts';
+import { useAnalysis } from './analysis/use-analysis.tsx';
 import { findPlace, type Place, type Suggestion, suggest, textToInsert } from './completion.ts';
-import { useExploring } from './exploring.ts';
-import { type FieldValue, UNIQUE } from './fields.ts';
+import { type FieldValue, toFieldValue, UNIQUE, useExploring } from './exploring.ts';
 
 interface QueryFieldProps {
   readonly value: string;
@@ -266,25 +264,12 @@ const DELAY_MS = 150;
 
 /** The most frequent values of a field, read once it is wanted for a moment; the read ends when another one is. */
 function useFieldValues(wanted: string | undefined) {
-  const { valuesOf } = useExploring();
+  const { valuesPath } = useExploring();
   const isWanted = wanted !== undefined && !UNIQUE.includes(wanted);
   // Of all events in the range: the search that ran may be the one that is being changed.
-  const { queryKey, queryFn } = valuesOf(wanted ?? '', '');
-  const { data = NONE, status } = useQuery({
-    queryKey,
-    queryFn: async (context) => {
-      await pause(DELAY_MS, context.signal);
-      return queryFn(context);
-    },
-    enabled: isWanted,
-    // A list that is open does not change; another range or field is another query.
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  return isWanted ? { values: data, note: NOTES[status] } : { values: NONE, note: undefined };
+  const path = isWanted ? valuesPath(wanted, '') : undefined;
+  const { rows = NONE, error, isReading } = useAnalysis(path, toFieldValue, DELAY_MS);
+  if (!isWanted) return { values: NONE };
+  if (isReading) return { values: NONE, note: 'Reading values…' };
+  return { values: rows, ...(error !== null && { note: 'Values could not be read.' }) };
 }
-
-const NOTES = {
-  success: undefined,
-  pending: 'Reading values…',
-  error: 'Values could not be read.',
-};

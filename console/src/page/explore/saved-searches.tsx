@@ -1,22 +1,12 @@
 import { useRef, useState } from 'react';
-import { useClient } from '../../api/client.ts';
+import { mayUseWorkbench, useClient } from '../../api/client.ts';
 import { queries, useRead } from '../../api/queries.ts';
-import { mayUseWorkbench } from '../../api/right.ts';
-import { Button, CopyButton, QuietButton } from '../../ui/button.tsx';
-import { Form } from '../../ui/form.tsx';
-import { ErrorNote } from '../../ui/note.tsx';
+import { Form, Input } from '../../ui/form.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
-import { useSaveFile } from '../workbench/use-save-file.ts';
+import { Button, CopyButton, ErrorNote, QuietButton } from '../../ui/page-part.tsx';
+import { useSaveFile } from '../workbench/work.ts';
 import { formatAddress, parseAddress } from './address.ts';
 import { useExploring } from './exploring.ts';
-import {
-  deleteSearch,
-  formatTeamSearch,
-  readSearches,
-  type SavedSearch,
-  saveSearch,
-  slugOf,
-} from './saved-search.ts';
 import './saved-searches.css';
 
 /** The saved searches of the team, which are files, and of this browser: opens and saves them. */
@@ -65,16 +55,14 @@ function SavedPanel({ onClose }: { readonly onClose: () => void }) {
   return (
     <div className="saved">
       <Form className="saved-form" onSubmit={onSubmit}>
-        <input
+        <Input
           ref={input}
           data-first-focus
-          className="input"
           aria-label="Name of this search"
           placeholder="Name of this search"
-          autoComplete="off"
           maxLength={NAME_CHARS_MAX}
           value={draft}
-          onChange={({ target }) => setDraft(target.value)}
+          onChange={setDraft}
         />
         <Button type="submit" look="primary" disabled={name === ''}>
           {isTaken ? 'Replace' : 'Save'}
@@ -121,15 +109,9 @@ function SavedPanel({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-interface SaveForTeamProps {
-  /** As it is typed; empty: none yet. */
-  readonly name: string;
-  readonly address: string;
-  readonly onSaved: (file: string) => void;
-}
-
-/** Writes the present search into a file of the service. */
-function SaveForTeam({ name, address, onSaved }: SaveForTeamProps) {
+/** Writes the present search into a file of the service. @param name as it is typed; empty: none yet */
+function SaveForTeam(props: Readonly<{ name: string; address: string; onSaved: (file: string) => void }>) {
+  const { name, address, onSaved } = props;
   const whyNotSaved = useRead(queries.workbench).value?.searches.reason;
   const { mutate, isPending, error } = useSaveFile('searches');
   const file = { name: slugOf(name), definition: formatTeamSearch(name, address) };
@@ -192,4 +174,65 @@ function describe(address: string): string {
   const time = from === null ? query.get('range') : `from ${from}`;
   const parts = [query.get('q'), query.get('project'), query.get('source'), time];
   return parts.filter(Boolean).join(' · ') || 'every event';
+}
+
+interface SavedSearch {
+  /** Unique. */
+  readonly name: string;
+  /** Explore's query string, without `?`. */
+  readonly address: string;
+}
+
+const NAME = 'tailrace.searches';
+const BY_NAME = new Intl.Collator('en', { numeric: true });
+
+export function readSearches(): readonly SavedSearch[] {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(NAME) ?? '[]');
+    return Array.isArray(stored) ? stored.filter(isSearch) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isSearch(value: unknown): value is SavedSearch {
+  const { name, address } = (value ?? {}) as Partial<SavedSearch>;
+  return typeof name === 'string' && typeof address === 'string';
+}
+
+/** Stores a search; it replaces one of the same name. Another tab may have changed the others, so they are read again. */
+export function saveSearch(search: SavedSearch): void {
+  const searches = [...others(search.name), search];
+  store(searches.toSorted((a, b) => BY_NAME.compare(a.name, b.name)));
+}
+
+// The names that a file may have (docs/search.md); what follows new lines, and a marked line, are of one moment.
+const OWN = ['live', 'at'];
+
+/** The text of a team's file for an address of Explore. JSON is YAML. */
+export function formatTeamSearch(title: string, address: string): string {
+  const entries = [...new URLSearchParams(address)].filter(([name]) => !OWN.includes(name));
+  return `title: ${JSON.stringify(title)}\nsearch: ${JSON.stringify(Object.fromEntries(entries))}\n`;
+}
+
+/** The name of a file: `Checkout fails!` is `checkout-fails`; of other letters, a number. */
+export function slugOf(title: string): string {
+  const words = title
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/\p{M}/gu, '')
+    .match(/[a-z0-9]+/g);
+  return words?.join('-') ?? `search-${Date.now().toString(36)}`;
+}
+
+export function deleteSearch(name: string): void {
+  store(others(name));
+}
+
+function others(name: string): readonly SavedSearch[] {
+  return readSearches().filter((search) => search.name !== name);
+}
+
+function store(searches: readonly SavedSearch[]): void {
+  localStorage.setItem(NAME, JSON.stringify(searches));
 }

@@ -1,19 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import type { CreatedKeyView, EndpointView } from '../../../../src/management/view.ts';
-import { useClient } from '../../api/client.ts';
+import { mayGrant, useClient } from '../../api/client.ts';
 import { queries, sourcesOf, useRead } from '../../api/queries.ts';
-import { mayGrant } from '../../api/right.ts';
-import { Button, QuietButton } from '../../ui/button.tsx';
-import { Checks, Group, Options, Suggestions, TextField, useFault } from '../../ui/form.tsx';
+import { Checks, Group, Input, Select, TextField, useFault } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
-import { Segmented } from '../../ui/tabs.tsx';
+import { Button, QuietButton, Segmented } from '../../ui/page-part.tsx';
 import { TimeField } from '../../ui/time/time-control.tsx';
-
-interface KeyFormProps {
-  readonly onClose: () => void;
-  readonly onMade: (made: CreatedKeyView) => void;
-}
 
 const DAY_MS = 86_400_000;
 const AHEAD = [
@@ -23,7 +16,13 @@ const AHEAD = [
 ] as const;
 
 /** Creates a key, at first one that can query, within the rights of the signed-in key. Faults are shown at the fields. */
-export function KeyForm({ onClose, onMade }: KeyFormProps) {
+export function KeyForm({
+  onMade,
+  ...dialog
+}: {
+  onMade: (made: CreatedKeyView) => void;
+  onClose: () => void;
+}) {
   const client = useClient();
   const endpoints = useRead(queries.endpoints).value?.result ?? [];
   const sources = sourcesOf(useRead(queries.sources).value ?? []);
@@ -38,7 +37,7 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
       title="Create a key"
       wide
       submit={['Create the key', 'Creating…']}
-      {...{ sending, onClose }}
+      {...{ sending, ...dialog }}
     >
       <div className="key-form-pair">
         <TextField label="Name" name="name" help="Program or person that will use the key." />
@@ -150,7 +149,6 @@ const PROJECT = 'project';
 /** Parameters, each once, and the only value of each. */
 function PinFields({ endpoints }: { readonly endpoints: readonly EndpointView[] }) {
   const own = useClient().self.pins;
-  const list = useId();
   const [pins, setPins] = useState(() => Object.keys(own).map((name, id) => ({ id, name })));
   const parameters = endpoints.flatMap((endpoint) => endpoint.parameters);
   const names = [...new Set([PROJECT, ...parameters.map(({ name }) => name), ...Object.keys(own)])];
@@ -165,30 +163,19 @@ function PinFields({ endpoints }: { readonly endpoints: readonly EndpointView[] 
     >
       {pins.map(({ id, name }) => (
         <div className="pin" key={id}>
-          <select
-            className="input"
+          <Select
             name="pin"
             aria-label="Pinned parameter"
             value={name}
-            onChange={({ target }) =>
-              setPins(pins.map((pin) => (pin.id === id ? { id, name: target.value } : pin)))
-            }
-          >
-            <Options options={[name, ...free]} />
-          </select>
-          <input
-            className="input"
+            onChange={(next) => setPins(pins.map((pin) => (pin.id === id ? { id, name: next } : pin)))}
+            options={[name, ...free]}
+          />
+          <Input
             name="value"
             aria-label={`Value of ${name}`}
             placeholder="value"
-            autoComplete="off"
-            spellCheck={false}
             defaultValue={own[name]}
-            list={`${list}-${id}`}
-          />
-          <Suggestions
-            id={`${list}-${id}`}
-            values={parameters.filter((one) => one.name === name).flatMap((one) => one.values)}
+            suggestions={parameters.filter((one) => one.name === name).flatMap((one) => one.values)}
           />
           <QuietButton onClick={() => setPins(pins.filter((pin) => pin.id !== id))}>
             Remove<span className="visually-hidden"> the pin of {name}</span>
@@ -220,9 +207,8 @@ function RateFields() {
       <div className="rate">
         {RATES.map(([name, text, step]) => (
           <label key={name}>
-            <input
+            <Input
               {...{ name, step }}
-              className="input"
               type="number"
               min="0"
               aria-label={`Requests ${text}`}

@@ -2,10 +2,8 @@ import { useState } from 'react';
 import type { KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { formatCount } from '../../format/number.ts';
-import { Button, QuietButton } from '../../ui/button.tsx';
-import { RowTable, type TableColumn, usePages } from '../../ui/table/panel-table.tsx';
-import { Segmented } from '../../ui/tabs.tsx';
-import { Tag, type Tone } from '../../ui/tag.tsx';
+import { Button, QuietButton, Segmented, Tag, type Tone } from '../../ui/page-part.tsx';
+import { RowTable, styled, type TableColumns, usePages } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 
 const STATES = { active: 'Valid', ended: 'Revoked, expired' } as const;
@@ -19,6 +17,20 @@ interface KeyTableProps {
   readonly onRotate: (key: KeyView) => void;
   readonly onRevoke: (key: KeyView) => void;
 }
+
+const COLUMNS: TableColumns<KeyView> = {
+  Key: (key) => <Name record={key} />,
+  State: (key) => <State record={key} />,
+  May: ({ scopes }) => (
+    <span className="key-tags">
+      {scopes.map((scope) => (
+        <Tag key={scope}>{scope}</Tag>
+      ))}
+    </span>
+  ),
+  Limits: styled('key-limits', (key) => <Limits record={key} />),
+  'Last used': (key) => <Times record={key} />,
+};
 
 /** The keys that the signed-in key may see, their rights, and their actions, newest first. */
 export function KeyTable({ onMake, onRotate, onRevoke }: KeyTableProps) {
@@ -34,41 +46,25 @@ export function KeyTable({ onMake, onRotate, onRevoke }: KeyTableProps) {
       </Button>
     </div>
   );
-  const columns: readonly TableColumn<KeyView>[] = [
-    { name: 'Key', cell: (key) => <Name record={key} /> },
-    { name: 'State', cell: (key) => <State record={key} /> },
-    {
-      name: 'May',
-      cell: ({ scopes }) => (
-        <span className="key-tags">
-          {scopes.map((scope) => (
-            <Tag key={scope}>{scope}</Tag>
-          ))}
+  const columns: TableColumns<KeyView> = {
+    ...COLUMNS,
+    Change: styled('key-change', (key) =>
+      stateOf(key).isOver ? (
+        <span className="muted">–</span>
+      ) : (
+        <span className="key-buttons">
+          {key.successor === null && (
+            <QuietButton onClick={() => onRotate(key)}>
+              Rotate<span className="visually-hidden"> {key.name}</span>
+            </QuietButton>
+          )}
+          <QuietButton className="tone-bad" onClick={() => onRevoke(key)}>
+            Revoke<span className="visually-hidden"> {key.name}</span>
+          </QuietButton>
         </span>
       ),
-    },
-    { name: 'Limits', className: 'key-limits', cell: (key) => <Limits record={key} /> },
-    { name: 'Last used', cell: (key) => <Times record={key} /> },
-    {
-      name: 'Change',
-      className: 'key-change',
-      cell: (key) =>
-        stateOf(key).isOver ? (
-          <span className="muted">–</span>
-        ) : (
-          <span className="key-buttons">
-            {key.successor === null && (
-              <QuietButton onClick={() => onRotate(key)}>
-                Rotate<span className="visually-hidden"> {key.name}</span>
-              </QuietButton>
-            )}
-            <QuietButton className="tone-bad" onClick={() => onRevoke(key)}>
-              Revoke<span className="visually-hidden"> {key.name}</span>
-            </QuietButton>
-          </span>
-        ),
-    },
-  ];
+    ),
+  };
   return (
     <RowTable
       title="Keys"

@@ -1,13 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { CreatedKeyView, KeyView } from '../../../../src/management/view.ts';
-import { useClient } from '../../api/client.ts';
-import { isLimited } from '../../api/right.ts';
-import { PageHead } from '../../ui/page-head.tsx';
+import { isLimited, useClient } from '../../api/client.ts';
+import { Button, CopyButton, PageHead } from '../../ui/page-part.tsx';
 import { KeyForm } from './key-form.tsx';
 import { KeyTable } from './key-table.tsx';
 import './keys.css';
-import { Button, CopyButton } from '../../ui/button.tsx';
 import { ChoiceField } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { Trail } from './trail.tsx';

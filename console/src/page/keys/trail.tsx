@@ -1,34 +1,28 @@
-import type { KeyEntry } from '../../../../src/management/view.ts';
+import type { KeyEntry, KeyView } from '../../../../src/management/view.ts';
+import { type List, query, useRead } from '../../api/queries.ts';
 import { formatCount } from '../../format/number.ts';
-import { ownMember } from '../../format/own.ts';
-import { RowTable, type TableColumn, usePages } from '../../ui/table/panel-table.tsx';
-import { Tag } from '../../ui/tag.tsx';
+import { ownMember } from '../../format/values.ts';
+import { Tag } from '../../ui/page-part.tsx';
+import { RowTable, styled, type TableColumns, usePages } from '../../ui/table/panel-table.tsx';
 import { Instant } from '../../ui/time/time-control.tsx';
-import { KeyName } from '../admin/key-name.tsx';
 
-const COLUMNS: readonly TableColumn<KeyEntry>[] = [
-  { name: 'When', cell: ({ at }) => <Instant iso={at} /> },
-  {
-    name: 'What',
-    cell: ({ action, count }) => (
-      <>
-        <Tag tone={action === 'refused' ? 'bad' : 'neutral'}>{action.replace('_', ' ')}</Tag>
-        {count > 1 && ` ${formatCount(count)} times`}
-      </>
-    ),
-  },
-  {
-    name: 'By',
-    cell: ({ actor, address }) => (
-      <>
-        {actor !== '' && <Actor id={actor} />}
-        {address !== '' && <span className="small muted">{address}</span>}
-      </>
-    ),
-  },
-  { name: 'Key', cell: ({ key_id: id }) => id !== '' && <KeyName id={id} /> },
-  { name: 'Detail', className: 'trail-detail', cell: toDetail },
-];
+const COLUMNS: TableColumns<KeyEntry> = {
+  When: ({ at }) => <Instant iso={at} />,
+  What: ({ action, count }) => (
+    <>
+      <Tag tone={action === 'refused' ? 'bad' : 'neutral'}>{action.replace('_', ' ')}</Tag>
+      {count > 1 && ` ${formatCount(count)} times`}
+    </>
+  ),
+  By: ({ actor, address }) => (
+    <>
+      {actor !== '' && <Actor id={actor} />}
+      {address !== '' && <span className="small muted">{address}</span>}
+    </>
+  ),
+  Key: ({ key_id: id }) => id !== '' && <KeyName id={id} />,
+  Detail: styled('trail-detail', toDetail),
+};
 const ENTRIES_AT_ONCE = 50;
 
 /** The audit trail: changes and rejections of keys, and what else was done with them. */
@@ -77,4 +71,25 @@ function Actor({ id }: { readonly id: string }) {
   if (id === 'cli') return <span>The CLI </span>;
   if (id.includes('(person:')) return <span>{id.split(' (person:', 1)} </span>;
   return <KeyName id={id} />;
+}
+
+const KEYS = query<List<KeyView>>('/api/keys?limit=1000', ['result'], 60_000);
+const OWN: Readonly<Record<string, string>> = {
+  private: 'The environment’s private key',
+  public: 'The environment’s public key',
+  '': 'The service itself',
+};
+
+/** The name of a key, if it is one of the newest, and its id. */
+export function KeyName({ id }: { readonly id: string }) {
+  const { value } = useRead(KEYS);
+  const name = value?.result.find((key) => key.id === id)?.name ?? OWN[id];
+  return (
+    <span className="panel-table-name">
+      {name !== undefined && <span>{name}</span>}
+      {OWN[id] === undefined && (
+        <code className="small muted">{id.startsWith('person:') ? id : `tr_${id}_…`}</code>
+      )}
+    </span>
+  );
 }

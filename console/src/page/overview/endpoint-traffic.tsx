@@ -2,18 +2,15 @@ import { Link } from 'wouter';
 import type { Overview, Traffic } from '../../../../src/management/admin-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatCount, formatMs, formatPercent, formatShort } from '../../format/number.ts';
+import { Tag } from '../../ui/page-part.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
-import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
-import { Tag } from '../../ui/tag.tsx';
+import { numeric, RowTable, styled, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 
-interface Props {
-  readonly overview: Overview;
-  readonly endpoints: readonly EndpointView[];
-}
-
-export function EndpointTraffic({ overview, endpoints }: Props) {
+export function EndpointTraffic(props: { overview: Overview; endpoints: readonly EndpointView[] }) {
+  const { overview, endpoints } = props;
   const { search } = overview;
+  const nowMs = Date.parse(overview.at);
   return (
     <RowTable
       title="Endpoints"
@@ -26,7 +23,7 @@ export function EndpointTraffic({ overview, endpoints }: Props) {
         })),
         ...(search === null ? [] : [{ traffic: search, endpoint: SEARCH }]),
       ]}
-      columns={columnsAt(Date.parse(overview.at))}
+      columns={{ ...COLUMNS, Failed: numeric(({ traffic }: Line) => <Failures {...{ traffic, nowMs }} />) }}
       keyOf={({ endpoint, traffic }) => endpoint?.name ?? traffic.name}
     />
   );
@@ -53,44 +50,31 @@ interface Line {
   readonly endpoint: Described | undefined;
 }
 
-function columnsAt(nowMs: number): readonly TableColumn<Line>[] {
-  return [
-    {
-      name: 'Endpoint',
-      cell: ({ endpoint, traffic: { name } }) => (
-        <div className="panel-table-name">
-          <Link href={endpoint?.href ?? `/endpoints/${name}`}>{endpoint?.name ?? name}</Link>
-          <span className="small muted">{endpoint?.description}</span>
-        </div>
-      ),
-    },
-    {
-      name: 'Requests, last hour',
-      className: 'overview-trend',
-      cell: ({ traffic: { minutes, requests } }) => (
-        <Sparkline
-          values={minutes.map((one) => one.requests)}
-          label={`${formatCount(requests)} requests in the last hour`}
-        />
-      ),
-    },
-    { name: 'Per minute', numeric: true, cell: ({ traffic }) => formatShort(traffic.requests_per_minute) },
-    { name: 'p50', numeric: true, cell: ({ traffic }) => orDash(traffic.p50_ms, formatMs) },
-    { name: 'p99', numeric: true, cell: ({ traffic }) => orDash(traffic.p99_ms, formatMs) },
-    {
-      name: 'Cache hits',
-      numeric: true,
-      cell: ({ endpoint, traffic }) =>
-        endpoint?.caching_seconds === null ? (
-          <span className="muted">not cached</span>
-        ) : (
-          orDash(traffic.hit_ratio, formatPercent)
-        ),
-    },
-    { name: 'Rows', numeric: true, cell: ({ traffic }) => formatShort(traffic.rows) },
-    { name: 'Failed', numeric: true, cell: ({ traffic }) => <Failures {...{ traffic, nowMs }} /> },
-  ];
-}
+const COLUMNS: TableColumns<Line> = {
+  Endpoint: ({ endpoint, traffic: { name } }) => (
+    <div className="panel-table-name">
+      <Link href={endpoint?.href ?? `/endpoints/${name}`}>{endpoint?.name ?? name}</Link>
+      <span className="small muted">{endpoint?.description}</span>
+    </div>
+  ),
+  'Requests, last hour': styled('overview-trend', ({ traffic: { minutes, requests } }) => (
+    <Sparkline
+      values={minutes.map((one) => one.requests)}
+      label={`${formatCount(requests)} requests in the last hour`}
+    />
+  )),
+  'Per minute': numeric(({ traffic }) => formatShort(traffic.requests_per_minute)),
+  p50: numeric(({ traffic }) => orDash(traffic.p50_ms, formatMs)),
+  p99: numeric(({ traffic }) => orDash(traffic.p99_ms, formatMs)),
+  'Cache hits': numeric(({ endpoint, traffic }) =>
+    endpoint?.caching_seconds === null ? (
+      <span className="muted">not cached</span>
+    ) : (
+      orDash(traffic.hit_ratio, formatPercent)
+    ),
+  ),
+  Rows: numeric(({ traffic }) => formatShort(traffic.rows)),
+};
 
 function orDash(value: number | null, format: (value: number) => string): string {
   return value === null ? '–' : format(value);

@@ -1,9 +1,9 @@
 import { Link } from 'wouter';
 import type { Notice, Overview, Traffic } from '../../../../src/management/admin-view.ts';
+import type { AlertView } from '../../../../src/management/alert-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { useClient } from '../../api/client.ts';
+import { maySearch, useClient } from '../../api/client.ts';
 import { queries, useFiring, useOverview, useRead } from '../../api/queries.ts';
-import { maySearch } from '../../api/right.ts';
 import {
   formatBytes,
   formatCount,
@@ -12,10 +12,8 @@ import {
   formatSeconds,
   formatShort,
 } from '../../format/number.ts';
-import { Empty, ErrorNote, Reading } from '../../ui/note.tsx';
-import { PageHead } from '../../ui/page-head.tsx';
-import { Panel, Stat } from '../../ui/panel.tsx';
-import { RowTable } from '../../ui/table/panel-table.tsx';
+import { Empty, ErrorNote, PageHead, Panel, Reading, Stat } from '../../ui/page-part.tsx';
+import { numeric, RowTable, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 import './overview.css';
 import { EndpointTraffic } from './endpoint-traffic.tsx';
@@ -50,25 +48,19 @@ export default function OverviewPage() {
   );
 }
 
+const FIRING_COLUMNS: TableColumns<AlertView> = {
+  Alert: ({ name }) => <Link href={`/alerts/${name}`}>{name}</Link>,
+  Severity: ({ severity }) => severity,
+  Instances: numeric(({ instances }) => instances.length),
+  Since: ({ since }) => <Ago iso={since} />,
+};
+
 function FiringAlerts() {
   const firing = useFiring();
   if (firing.length === 0) return null;
-  return (
-    <RowTable
-      title="Firing alerts"
-      rows={firing}
-      keyOf={({ id }) => id}
-      columns={[
-        { name: 'Alert', cell: ({ name }) => <Link href={`/alerts/${name}`}>{name}</Link> },
-        { name: 'Severity', cell: ({ severity }) => severity },
-        { name: 'Instances', numeric: true, cell: ({ instances }) => instances.length },
-        { name: 'Since', cell: ({ since }) => <Ago iso={since} /> },
-      ]}
-    />
-  );
+  return <RowTable title="Firing alerts" rows={firing} keyOf={({ id }) => id} columns={FIRING_COLUMNS} />;
 }
 
-/** The endpoints of a key that may not see the traffic. */
 function EndpointList({ endpoints }: { readonly endpoints: readonly EndpointView[] }) {
   return (
     <Panel title="Endpoints">

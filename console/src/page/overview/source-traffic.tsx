@@ -3,9 +3,9 @@ import { Link } from 'wouter';
 import { type Row, toAnswer } from '../../api/answer.ts';
 import { useClient } from '../../api/client.ts';
 import { formatCount, formatPercent } from '../../format/number.ts';
-import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
+import { numeric, RowTable, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { explorePath } from '../explore/address.ts';
-import { searchPath } from '../explore/search/search.ts';
+import { searchPath } from '../explore/search.ts';
 
 const ERRORS = 'level:>=error';
 const HOUR_MS = 3_600_000;
@@ -48,37 +48,26 @@ export function toSourceLines(all: readonly Row[], errors: readonly Row[], nowMs
 }
 
 const TITLE = 'Sources in the last hour';
-const COLUMNS: readonly TableColumn<SourceLine>[] = [
-  { name: 'Source', cell: ({ source }) => <Link href={`/sources/${source}`}>{source}</Link> },
-  {
-    name: 'Errors',
-    numeric: true,
-    cell: ({ source, errors }) =>
-      errors === 0 ? (
-        '0'
-      ) : (
-        <Link href={explorePath({ q: ERRORS, source: [source] })} className="tone-bad" title="Explore them">
-          {formatCount(errors)}
-        </Link>
-      ),
-  },
-  {
-    name: 'Of its events',
-    numeric: true,
-    // Counted one after the other while events come.
-    cell: ({ errors, events }) => formatPercent(Math.min(1, errors / Math.max(1, events))),
-  },
-  { name: 'Hour before', numeric: true, cell: ({ before }) => formatCount(before) },
-  {
-    name: 'Events',
-    numeric: true,
-    cell: ({ source, events }) => (
-      <Link href={explorePath({ source: [source] })} title="Explore them">
-        {formatCount(events)}
+const COLUMNS: TableColumns<SourceLine> = {
+  Source: ({ source }) => <Link href={`/sources/${source}`}>{source}</Link>,
+  Errors: numeric(({ source, errors }) =>
+    errors === 0 ? (
+      '0'
+    ) : (
+      <Link href={explorePath({ q: ERRORS, source: [source] })} className="tone-bad" title="Explore them">
+        {formatCount(errors)}
       </Link>
     ),
-  },
-];
+  ),
+  // Counted one after the other while events come.
+  'Of its events': numeric(({ errors, events }) => formatPercent(Math.min(1, errors / Math.max(1, events)))),
+  'Hour before': numeric(({ before }) => formatCount(before)),
+  Events: numeric(({ source, events }) => (
+    <Link href={explorePath({ source: [source] })} title="Explore them">
+      {formatCount(events)}
+    </Link>
+  )),
+};
 
 /** Errors and events by source, of those that the key may search: the first thing that one looks for. */
 export function SourceTraffic() {

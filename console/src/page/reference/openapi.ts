@@ -1,4 +1,3 @@
-/** A JSON Schema as the service writes it. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];

@@ -1,9 +1,7 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { useClient } from '../../api/client.ts';
 import { query, useRead } from '../../api/queries.ts';
-import { Reading } from '../../ui/note.tsx';
-import { PageHead } from '../../ui/page-head.tsx';
-import { Panel } from '../../ui/panel.tsx';
+import { PageHead, Panel, Reading } from '../../ui/page-part.tsx';
 import { listGroups, type OpenApi, type Operation, type Parameter, sketch } from './openapi.ts';
 import './reference.css';
 import { quoteShell } from '../../format/shell.ts';
@@ -114,7 +112,6 @@ function Details({ operation, components }: OperationProps) {
   );
 }
 
-/** A text that scrolls, by keyboard too. */
 function Part({ title, text }: { readonly title: string; readonly text: string }) {
   return (
     <div className="operation-part">

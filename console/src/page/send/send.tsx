@@ -3,16 +3,21 @@ import { useEffect, useState } from 'react';
 import { Link, useSearch } from 'wouter';
 import type { Overview } from '../../../../src/management/admin-view.ts';
 import type { CreatedKeyView, SourceView } from '../../../../src/management/view.ts';
-import { useClient } from '../../api/client.ts';
+import { maySearch, useClient } from '../../api/client.ts';
 import { useOverview, useSources } from '../../api/queries.ts';
-import { maySearch } from '../../api/right.ts';
 import { formatCount } from '../../format/number.ts';
-import { Button, CopyButton, QuietButton } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { ChoiceField, Options, TextField } from '../../ui/form.tsx';
-import { Empty, ErrorNote, Reading } from '../../ui/note.tsx';
-import { PageHead } from '../../ui/page-head.tsx';
-import { Panel } from '../../ui/panel.tsx';
+import {
+  Button,
+  CopyButton,
+  Empty,
+  ErrorNote,
+  PageHead,
+  Panel,
+  QuietButton,
+  Reading,
+} from '../../ui/page-part.tsx';
 import { explorePath } from '../explore/address.ts';
 import './send.css';
 import { SENDERS, writeSender } from './senders.ts';

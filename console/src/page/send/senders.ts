@@ -5,8 +5,8 @@ import rsyslog from '../../../../deploy/senders/rsyslog.conf?raw';
 import syslogNg from '../../../../deploy/senders/syslog-ng.conf?raw';
 import vector from '../../../../deploy/senders/vector.yaml?raw';
 import type { SourceView } from '../../../../src/management/view.ts';
-import { ownMember } from '../../format/own.ts';
 import { quoteShell } from '../../format/shell.ts';
+import { ownMember } from '../../format/values.ts';
 import type { Language } from '../../ui/code.tsx';
 
 export interface Sender {

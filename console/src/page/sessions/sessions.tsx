@@ -2,13 +2,18 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Session } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { type List, query, useRead } from '../../api/queries.ts';
-import { QuietButton } from '../../ui/button.tsx';
-import { ErrorNote } from '../../ui/note.tsx';
-import { PageHead } from '../../ui/page-head.tsx';
-import { RowTable } from '../../ui/table/panel-table.tsx';
+import { ErrorNote, PageHead, QuietButton } from '../../ui/page-part.tsx';
+import { RowTable, styled, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { Instant } from '../../ui/time/time-control.tsx';
 
 const SESSIONS = query<List<Session>>('/api/sessions', ['result']);
+
+const COLUMNS: TableColumns<Session> = {
+  Since: ({ created_at: at }) => <Instant iso={at} />,
+  'Last request': ({ seen_at: at }) => <Instant iso={at} />,
+  From: ({ address }) => address,
+  Browser: styled('small', ({ agent }) => agent),
+};
 
 /** The devices on which one is signed in, to sign the others out. */
 export default function SessionsPage() {
@@ -35,23 +40,17 @@ export default function SessionsPage() {
         error={error}
         empty={['No sessions', 'This tab has its key itself.']}
         keyOf={({ id }) => id}
-        columns={[
-          { name: 'Since', cell: ({ created_at: at }) => <Instant iso={at} /> },
-          { name: 'Last request', cell: ({ seen_at: at }) => <Instant iso={at} /> },
-          { name: 'From', cell: ({ address }) => address },
-          { name: 'Browser', className: 'small', cell: ({ agent }) => agent },
-          {
-            name: '',
-            cell: ({ current, id }) =>
-              current ? (
-                'This browser'
-              ) : (
-                <QuietButton disabled={end.isPending} onClick={() => end.mutate(id)}>
-                  End
-                </QuietButton>
-              ),
-          },
-        ]}
+        columns={{
+          ...COLUMNS,
+          '': ({ current, id }) =>
+            current ? (
+              'This browser'
+            ) : (
+              <QuietButton disabled={end.isPending} onClick={() => end.mutate(id)}>
+                End
+              </QuietButton>
+            ),
+        }}
       />
     </>
   );

@@ -3,10 +3,9 @@ import { Link } from 'wouter';
 import type { Me, SignInView } from '../../../../src/management/view.ts';
 import { ApiError, callRaw, parseAnswer } from '../../api/client.ts';
 import { readChoices, withChoices } from '../../api/session.ts';
-import { withQuery } from '../../format/path.ts';
-import { Button, CopyButton } from '../../ui/button.tsx';
+import { withQuery } from '../../format/values.ts';
 import { Form, TextField } from '../../ui/form.tsx';
-import { Mark } from '../../ui/mark.tsx';
+import { Button, CopyButton, Mark } from '../../ui/page-part.tsx';
 import './sign-in.css';
 
 // Each page of console/src/page.ts is open to one of these scopes.
@@ -195,14 +194,9 @@ function describe(error: unknown): string {
   return error.message;
 }
 
-interface NoAccessProps {
-  readonly name: string;
-  readonly why: string;
-  readonly onSignOut: () => void;
-}
-
 /** Shown to a person who has signed in and may see nothing. */
-export function NoAccess({ name, why, onSignOut }: NoAccessProps) {
+export function NoAccess(props: Readonly<{ name: string; why: string; onSignOut: () => void }>) {
+  const { name, why, onSignOut } = props;
   return (
     <main className="sign-in">
       <div className="panel">

@@ -2,11 +2,10 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { SourceState } from '../../../../src/management/admin-view.ts';
 import type { SourceView } from '../../../../src/management/view.ts';
-import { useClient } from '../../api/client.ts';
-import { maySearch } from '../../api/right.ts';
+import { maySearch, useClient } from '../../api/client.ts';
 import { formatBytes, formatCount, formatShort } from '../../format/number.ts';
-import { PageHead } from '../../ui/page-head.tsx';
-import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
+import { PageHead } from '../../ui/page-part.tsx';
+import { numeric, RowTable, styled, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 import { explorePath } from '../explore/address.ts';
 import './source.css';
@@ -18,53 +17,40 @@ interface Row {
   readonly state: SourceState | undefined;
 }
 
-const ABOUT: readonly TableColumn<Row>[] = [
-  {
-    name: 'Source',
-    cell: ({ source: { name, description }, state }) => (
-      <div className="panel-table-name">
-        <Link href={`/sources/${name}`}>{name}</Link>
-        <span className="small muted">{description}</span>
-        {state !== undefined && state.without_project > 0 && (
-          <span className="small tone-warn">
-            {formatCount(state.without_project)} events without a project since the start
-          </span>
-        )}
-      </div>
-    ),
-  },
-  {
-    name: 'Table',
-    className: 'source-summary-table',
-    cell: ({ source }) => <code className="small">{source.table}</code>,
-  },
-  { name: 'Fields', numeric: true, cell: ({ source }) => source.columns.length },
-  {
-    name: 'Kept',
-    numeric: true,
-    cell: ({ source: { retention_days: days } }) => (days === null ? 'external' : `${days} d`),
-  },
-];
+const ABOUT: TableColumns<Row> = {
+  Source: ({ source: { name, description }, state }) => (
+    <div className="panel-table-name">
+      <Link href={`/sources/${name}`}>{name}</Link>
+      <span className="small muted">{description}</span>
+      {state !== undefined && state.without_project > 0 && (
+        <span className="small tone-warn">
+          {formatCount(state.without_project)} events without a project since the start
+        </span>
+      )}
+    </div>
+  ),
+  Table: styled('source-summary-table', ({ source }) => <code className="small">{source.table}</code>),
+  Fields: numeric(({ source }) => source.columns.length),
+  Kept: numeric(({ source: { retention_days: days } }) => (days === null ? 'external' : `${days} d`)),
+};
 
-function liveAt(nowMs: number): readonly TableColumn<Row>[] {
+function liveAt(nowMs: number): TableColumns<Row> {
   const cellOf = (show: (state: SourceState) => ReactNode) => (row: Row) =>
     row.state === undefined || !row.source.managed ? '–' : show(row.state);
-  return [
-    { name: 'Events/s', numeric: true, cell: cellOf((state) => formatShort(state.events_per_second)) },
-    { name: 'Rows', numeric: true, cell: cellOf(({ rows }) => formatShort(rows)) },
-    { name: 'On disk', numeric: true, cell: cellOf(({ bytes }) => formatBytes(bytes)) },
-    { name: 'Newest', cell: cellOf(({ newest }) => <Ago iso={newest} nowMs={nowMs} />) },
-  ];
+  return {
+    'Events/s': numeric(cellOf((state) => formatShort(state.events_per_second))),
+    Rows: numeric(cellOf(({ rows }) => formatShort(rows))),
+    'On disk': numeric(cellOf(({ bytes }) => formatBytes(bytes))),
+    Newest: cellOf(({ newest }) => <Ago iso={newest} nowMs={nowMs} />),
+  };
 }
 
-const LINES: TableColumn<Row> = {
-  name: 'Lines',
-  className: 'source-summary-lines',
-  cell: ({ source: { name } }) => (
+const LINES: TableColumns<Row> = {
+  Lines: styled('source-summary-lines', ({ source: { name } }) => (
     <Link href={explorePath({ source: [name] })} className="small">
       Explore<span className="visually-hidden"> {name}</span>
     </Link>
-  ),
+  )),
 };
 
 export default function SourceListPage() {
@@ -86,7 +72,7 @@ export default function SourceListPage() {
         ]}
         rows={sources?.map((source) => ({ source, state: stateOf(source.name) }))}
         keyOf={({ source }) => source.id}
-        columns={[...ABOUT, ...(mayWatch ? liveAt(nowMs) : []), ...(hasLines ? [LINES] : [])]}
+        columns={{ ...ABOUT, ...(mayWatch && liveAt(nowMs)), ...(hasLines && LINES) }}
       />
     </>
   );

@@ -1,17 +1,13 @@
 import { Link, useParams } from 'wouter';
 import type { SourceState } from '../../../../src/management/admin-view.ts';
 import type { SourceView } from '../../../../src/management/view.ts';
-import { useClient } from '../../api/client.ts';
-import { maySearch } from '../../api/right.ts';
+import { maySearch, useClient } from '../../api/client.ts';
 import { formatBytes, formatCount, formatShort } from '../../format/number.ts';
 import { formatAgo, formatTime, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
-import { ErrorNote } from '../../ui/note.tsx';
-import { MissingPage } from '../../ui/page-head.tsx';
-import { Stat } from '../../ui/panel.tsx';
+import { ErrorNote, MissingPage, Stat, Tag } from '../../ui/page-part.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
-import { RowTable, type TableColumn } from '../../ui/table/panel-table.tsx';
-import { Tag } from '../../ui/tag.tsx';
+import { RowTable, styled, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { explorePath } from '../explore/address.ts';
 import './source.css';
 import { useSources } from '../../api/queries.ts';
@@ -122,28 +118,22 @@ function Numbers({ state, nowMs }: { readonly state: SourceState | undefined; re
   );
 }
 
-const FIELDS: readonly TableColumn<SourceView['columns'][number]>[] = [
-  {
-    name: 'Field',
-    cell: ({ name, description }) => (
-      <div className="panel-table-name">
-        <code>{name}</code>
-        <span className="small muted">{description}</span>
-      </div>
+const FIELDS: TableColumns<SourceView['columns'][number]> = {
+  Field: ({ name, description }) => (
+    <div className="panel-table-name">
+      <code>{name}</code>
+      <span className="small muted">{description}</span>
+    </div>
+  ),
+  Type: ({ type }) => type,
+  'Taken from': styled('field-path', ({ path, other_paths: others }) =>
+    path.length === 0 ? (
+      <span className="muted">–</span>
+    ) : (
+      <code className="small">{[path, ...others].map(writePath).join(', ')}</code>
     ),
-  },
-  { name: 'Type', cell: ({ type }) => type },
-  {
-    name: 'Taken from',
-    className: 'field-path',
-    cell: ({ path, other_paths: others }) =>
-      path.length === 0 ? (
-        <span className="muted">–</span>
-      ) : (
-        <code className="small">{[path, ...others].map(writePath).join(', ')}</code>
-      ),
-  },
-];
+  ),
+};
 
 /** Writes paths as in a source's file; after the first one come its substitutes. */
 function writePath(path: readonly string[]): string {

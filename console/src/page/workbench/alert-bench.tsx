@@ -8,7 +8,7 @@ import { pause } from '../../api/follow.ts';
 import { latestOf, queries, useRead, useRun } from '../../api/queries.ts';
 import { formatSeconds } from '../../format/number.ts';
 import { Code } from '../../ui/code.tsx';
-import { ErrorNote, Reading } from '../../ui/note.tsx';
+import { ErrorNote, Reading } from '../../ui/page-part.tsx';
 import { newAlert } from './definition.ts';
 import { FileText } from './file-text.tsx';
 import { parseWorkUrl, readSearchEndpoint } from './path.ts';
@@ -90,7 +90,6 @@ function useParts(search: string, name: string) {
 
 type Unsaved = Awaited<ReturnType<typeof readSearchEndpoint>>;
 
-/** Returns what saves an endpoint once. */
 function useSaveEndpoint(endpoint: Unsaved | undefined): () => Promise<void> {
   const client = useClient();
   const cache = useQueryClient();

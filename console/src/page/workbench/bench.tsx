@@ -2,20 +2,17 @@ import { type ComponentProps, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { WorkbenchView } from '../../../../src/management/workbench-view.ts';
 import { queries, useRead } from '../../api/queries.ts';
-import { Button, QuietButton } from '../../ui/button.tsx';
 import { withConditional } from '../../ui/editor/completion.ts';
 import { Form, TextField } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
-import { Tag } from '../../ui/tag.tsx';
+import { Button, QuietButton, Tag } from '../../ui/page-part.tsx';
 import { ParameterFields } from '../endpoint/parameter-control.tsx';
 import { readOutline, withColumns, withName } from './definition.ts';
-import { type Pane, Panes } from './panes.tsx';
+import { type Pane, Panes, SaveNotes, TestOutcome } from './panes.tsx';
 import { newAlertPath } from './path.ts';
 import { Result } from './result.tsx';
-import { SaveNotes, TestOutcome } from './save-notes.tsx';
 import { type Check, useBenchRun, useCheck } from './use-check.ts';
-import { type Saved, type Saving, useSaveFile } from './use-save-file.ts';
-import { type Base, useWork, type Work } from './work.ts';
+import { type Base, type Saved, type Saving, useSaveFile, useWork, type Work } from './work.ts';
 import { WorkHead } from './work-head.tsx';
 
 interface BenchProps {
@@ -138,7 +135,6 @@ interface ActionsProps {
   readonly onSaveAs: () => void;
 }
 
-/** What else there is of an endpoint that is served, and saving. */
 function Actions({ name, work, maySave, onSave, onSaveAs }: ActionsProps) {
   return (
     <>

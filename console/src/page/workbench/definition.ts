@@ -1,7 +1,7 @@
 import { isMap, parseDocument, stringify, type YAMLMap } from 'yaml';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import type { RunReport } from '../../../../src/management/workbench-view.ts';
-import type { Values } from '../../format/path.ts';
+import type { Values } from '../../format/values.ts';
 import type { Table, Word } from '../../ui/editor/completion.ts';
 import { type Base, toBase } from './work.ts';
 
@@ -69,7 +69,6 @@ function fieldOf(name: string): RegExp {
   return new RegExp(`^["']?${name}["']?[ \\t]*:.*(?:\\n(?:[ \\t]*(?:#.*)?\\n)*[ \\t]+[^\\s#].*)*`, 'm');
 }
 
-/** One line of YAML in a flow map. */
 function scalar(text: string): string {
   const plain = stringify(text, { lineWidth: 0 }).trimEnd();
   return /[,[\]{}\n]/.test(plain) && !/^["']/.test(plain) ? JSON.stringify(text) : plain;
@@ -104,14 +103,8 @@ ORDER BY timestamp
   });
 }
 
-interface Served {
-  readonly taken: readonly string[];
-  readonly receivers: readonly string[];
-}
-
 const NUMERIC: readonly string[] = ['integer', 'number'];
 
-/** What is read of the endpoint of an alert. */
 type Asked = Pick<EndpointView, 'name' | 'description' | 'parameters'> & {
   readonly columns: readonly Pick<EndpointView['columns'][number], 'name' | 'type'>[];
 };
@@ -120,7 +113,7 @@ type Asked = Pick<EndpointView, 'name' | 'description' | 'parameters'> & {
 export function newAlert(
   endpoint: Asked | undefined,
   parameters: Values,
-  { taken, receivers }: Served,
+  { taken, receivers }: Readonly<Record<'taken' | 'receivers', readonly string[]>>,
 ): string {
   const { name = 'my.endpoint', description = 'What it is about.', columns = [] } = endpoint ?? {};
   const required = endpoint?.parameters.filter((one) => one.required && one.default === '') ?? [];

@@ -1,14 +1,10 @@
 import { type ReactNode, useEffect } from 'react';
 import { latestOf } from '../../api/queries.ts';
-import { Button } from '../../ui/button.tsx';
-import { Reading } from '../../ui/note.tsx';
-import { Tag } from '../../ui/tag.tsx';
+import { Button, Reading, Tag } from '../../ui/page-part.tsx';
 import { readOutline } from './definition.ts';
-import { Panes } from './panes.tsx';
-import { SaveNotes } from './save-notes.tsx';
+import { Panes, SaveNotes } from './panes.tsx';
 import { type Check, useCheck } from './use-check.ts';
-import { type Saved, useSaveFile, useStored } from './use-save-file.ts';
-import { type Base, toBase, useWork } from './work.ts';
+import { type Base, type Saved, toBase, useSaveFile, useStored, useWork } from './work.ts';
 
 /** The response to a check: faults, and what else its kind has. */
 export type FileCheck = NonNullable<Check['found']>;

@@ -1,8 +1,7 @@
 import type { DraftCheck, SearchDraftView } from '../../../../src/management/workbench-view.ts';
 import type { Client } from '../../api/client.ts';
-import { toQuery, type Values, withQuery } from '../../format/path.ts';
-import { actionPath } from './use-save-file.ts';
-import type { Base } from './work.ts';
+import { toQuery, type Values, withQuery } from '../../format/values.ts';
+import { actionPath, type Base } from './work.ts';
 
 const PARAMETER = 'p.';
 
@@ -12,7 +11,6 @@ export function newAlertPath(endpoint: string, values: Values): string {
   return withQuery('/workbench/alert', { endpoint, ...Object.fromEntries(given) });
 }
 
-/** The path of the file of an alert; empty: a new one. */
 export function alertFilePath(name: string): string {
   return withQuery('/workbench/alert', { name });
 }

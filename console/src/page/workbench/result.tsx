@@ -6,14 +6,13 @@ import { useClient } from '../../api/client.ts';
 import { latestOf, type Run } from '../../api/queries.ts';
 import { formatBytes, formatMs, formatRows } from '../../format/number.ts';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
-import { Button } from '../../ui/button.tsx';
+import { toDrawable } from '../../ui/chart/drawable.ts';
 import type { View } from '../../ui/chart/drawings.tsx';
-import { toDrawable } from '../../ui/chart/guess.ts';
 import { TextField } from '../../ui/form.tsx';
 import { CloseAction, Dialog, FormDialog } from '../../ui/overlay/dialog.tsx';
-import { Tag } from '../../ui/tag.tsx';
+import { Button, Tag } from '../../ui/page-part.tsx';
 import { RunPanel } from '../endpoint/run-panel.tsx';
-import { TestOutcome } from './save-notes.tsx';
+import { TestOutcome } from './panes.tsx';
 import type { Answered, Question } from './use-check.ts';
 import type { Texts } from './work.ts';
 

@@ -8,8 +8,7 @@ import { useRun } from '../../api/queries.ts';
 import type { Fault } from '../../ui/editor/code-mirror.tsx';
 import { fillIn } from '../endpoint/parameter-control.tsx';
 import { readOutline } from './definition.ts';
-import { actionPath, type DefinitionKind } from './use-save-file.ts';
-import type { Texts } from './work.ts';
+import { actionPath, type DefinitionKind, type Texts } from './work.ts';
 
 const DELAY_MS = 500;
 
@@ -71,7 +70,6 @@ function toFaults(errors: ApiError['errors'] = []): FileFaults {
   return { definition: of('definition'), sql: of('sql'), test: [] };
 }
 
-/** Both texts and the values of the parameters. */
 export interface Question extends Pick<Texts, 'definition' | 'sql'> {
   readonly values: Readonly<Record<string, string>>;
 }

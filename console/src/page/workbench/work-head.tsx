@@ -1,31 +1,24 @@
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { queries, useRead } from '../../api/queries.ts';
-import { Options } from '../../ui/form.tsx';
+import { Options, Select } from '../../ui/form.tsx';
 import { alertFilePath, endpointFilesPath } from './path.ts';
 import './workbench.css';
 
-interface WorkHeadProps {
-  /** The endpoint under work; empty: a new one. */
-  readonly endpoint?: string;
-  /** The alert under work; empty: a new one. */
-  readonly alert?: string;
-  readonly children?: ReactNode;
-}
-
-/** The head of the workbench, with a choice of endpoints and alerts. */
-export function WorkHead({ endpoint = '', alert, children }: WorkHeadProps) {
+/** @param endpoint the endpoint under work; empty: a new one. @param alert the alert under work; empty: a new one */
+export function WorkHead(props: Readonly<{ endpoint?: string; alert?: string; children?: ReactNode }>) {
+  const { endpoint = '', alert, children } = props;
   const [, navigate] = useLocation();
   const endpoints = useRead(queries.endpoints).value?.result ?? [];
   const alerts = useRead(queries.alerts).value?.result ?? [];
   return (
     <div className="page-head bench-head">
       <h1>Workbench</h1>
-      <select
-        className="input bench-choice"
+      <Select
+        className="bench-choice"
         aria-label={alert === undefined ? 'Endpoint under work' : 'Alert under work'}
         value={alert === undefined ? endpointFilesPath(endpoint) : alertFilePath(alert)}
-        onChange={({ target }) => navigate(target.value)}
+        onChange={(path) => navigate(path)}
       >
         <option value={endpointFilesPath('')}>New endpoint</option>
         <Options options={withOwn(endpoints, endpoint).map((name) => [endpointFilesPath(name), name])} />
@@ -33,7 +26,7 @@ export function WorkHead({ endpoint = '', alert, children }: WorkHeadProps) {
           <option value={alertFilePath('')}>New alert</option>
           <Options options={withOwn(alerts, alert).map((name) => [alertFilePath(name), name])} />
         </optgroup>
-      </select>
+      </Select>
       {children}
     </div>
   );

@@ -2,13 +2,11 @@ import { useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { WorkbenchView } from '../../../../src/management/workbench-view.ts';
 import { latestOf, queries, useRead, useRun } from '../../api/queries.ts';
-import { Reading } from '../../ui/note.tsx';
-import { MissingPage } from '../../ui/page-head.tsx';
+import { MissingPage, Reading } from '../../ui/page-part.tsx';
 import { Bench } from './bench.tsx';
 import { newEndpoint } from './definition.ts';
 import { endpointFilesPath, parseWorkUrl, readFromSearch } from './path.ts';
-import { filesPath } from './use-save-file.ts';
-import { type StoredFiles, toBase } from './work.ts';
+import { filesPath, type StoredFiles, toBase } from './work.ts';
 import { WorkHead } from './work-head.tsx';
 
 /** Writes, tries and saves endpoints. `?endpoint=NAME` opens one, `?search=…` writes a search as one; otherwise a new one is begun. */

@@ -1,6 +1,6 @@
 import { QueryClientContext } from '@tanstack/react-query';
 import { Component, type ComponentType, lazy, type ReactNode, Suspense, use, useEffect } from 'react';
-import { Button } from '../button.tsx';
+import { Button } from '../page-part.tsx';
 
 interface BoundaryProps {
   /** The shown content; another one is tried anew. */

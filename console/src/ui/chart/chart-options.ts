@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
+import type { Span } from '../../format/range.ts';
 import type { Zone } from '../../format/time.ts';
-import type { Span } from '../../format/time-axis.ts';
 import { areBars, type Chart, type ChartSeries } from './chart.ts';
 
 // A label such as `20 Nov` and the space beside it.
@@ -66,13 +66,7 @@ export function createOptions(parts: OptionParts): uPlot.Options {
     },
     scales: { y: { range: (_self, min, max) => rangeOf(min, max, thresholds) } },
     axes: [
-      {
-        ...axis,
-        grid: { show: false },
-        size: 44,
-        space: TICK_PX,
-        values: TIMES,
-      },
+      { ...axis, grid: { show: false }, size: 44, space: TICK_PX, values: TIMES },
       {
         ...axis,
         size: AXIS_PX,
@@ -176,8 +170,8 @@ function toSeries(
   const bars = kind === 'bar' ? uPlot.paths.bars?.({ size }) : undefined;
   return {
     label,
-    stroke: kind === 'range' || kind === 'wide' ? toAlpha(stroke, 0.45) : stroke,
-    width: kind === 'range' ? 1 : kind === 'wide' ? 5 : 1.75,
+    stroke: kind === 'range' ? toAlpha(stroke, 0.45) : stroke,
+    width: kind === 'range' ? 1 : 1.75,
     ...(kind === 'dashed' && { dash: [5, 4] }),
     ...(kind === 'area' && { fill }),
     ...(bars && { fill: stroke, width: 0, paths: bars }),
@@ -237,7 +231,6 @@ function hatch(plot: uPlot, chart: Chart, color: ColorOf): void {
   }
 }
 
-/** Reads a colour of the style sheet by its name. */
 type ColorOf = (name: string) => string;
 
 function toAlpha(color: string, alpha: number): string {

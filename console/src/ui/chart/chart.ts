@@ -1,5 +1,5 @@
+import { formatSpan, type Span } from '../../format/range.ts';
 import type { Zone } from '../../format/time.ts';
-import { formatSpan, type Span } from '../../format/time-axis.ts';
 
 export type DataColor = `data-${1 | 2 | 3 | 4 | 5 | 6 | 7 | 'other' | 'bad'}` | 'border-control';
 
@@ -10,15 +10,15 @@ export interface ChartSeries {
   readonly alpha?: number;
   /** One per span; null: no value. */
   readonly values: readonly (number | null)[];
-  /** `range`: an extreme, drawn faintly; `wide`: visible even below a line with the same values. */
-  readonly kind?: 'area' | 'line' | 'dashed' | 'range' | 'wide' | 'bar';
+  /** `range`: an extreme, drawn faintly. */
+  readonly kind?: 'area' | 'line' | 'dashed' | 'range' | 'bar';
   /** Shades the area between this series and the one at that index. */
   readonly bandTo?: number;
   /** A search for the events of the series. */
   readonly search?: string | undefined;
 }
 
-export interface ChartThreshold {
+interface ChartThreshold {
   readonly value: number;
   readonly label: string;
   readonly color: 'warn' | 'bad';

@@ -1,10 +1,11 @@
 import type { ChartView } from '../../../../src/management/view.ts';
 import type { Row } from '../../api/answer.ts';
-import { ownMember } from '../../format/own.ts';
 import { formatTerm } from '../../format/search-text.ts';
-import { type Columns, type Drawn, type Grid, toGrid, toSeconds } from './answer-range.ts';
+import { ownMember } from '../../format/values.ts';
 import type { Chart, ChartSeries, DataColor } from './chart.ts';
+import { type Drawn, type Grid, toGrid, toSeconds } from './drawable.ts';
 import {
+  type Columns,
   describeThreshold,
   findThreshold,
   findUnit,

@@ -2,13 +2,12 @@ import { useMemo } from 'react';
 import { formatJson, type Row } from '../../api/answer.ts';
 import { showText } from '../../format/log-text.ts';
 import { Code } from '../code.tsx';
-import { Empty } from '../note.tsx';
+import { Empty, Tabs } from '../page-part.tsx';
 import { Sparkline } from '../sparkline.tsx';
 import { DataTable } from '../table/data-table.tsx';
-import { Tabs } from '../tabs.tsx';
 import './drawing.css';
 import { type Bar, type BigNumber, type Drawing, toDrawing } from './draw.ts';
-import type { Drawable } from './guess.ts';
+import type { Drawable } from './drawable.ts';
 import { type LineLinks, LinkCharts, LinkedChart } from './linked-charts.tsx';
 
 interface AnswerProps {

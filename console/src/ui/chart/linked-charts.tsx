@@ -10,10 +10,10 @@ import {
   useState,
 } from 'react';
 import { Link } from 'wouter';
+import { formatSpan, type Span } from '../../format/range.ts';
 import { zoneName } from '../../format/time.ts';
-import { formatSpan, type Span } from '../../format/time-axis.ts';
 import { useZone } from '../../preference.ts';
-import { Button, QuietButton } from '../button.tsx';
+import { Button, QuietButton } from '../page-part.tsx';
 import { type Chart, describeAt, findPlace, findSelection, rangeOf, type Selection } from './chart.ts';
 import { Plot, type PlotProps } from './plot.tsx';
 import './time-chart.css';

@@ -1,8 +1,7 @@
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import type { ApiError } from '../../api/client.ts';
-import { Button } from '../button.tsx';
 import { Form } from '../form.tsx';
-import { ErrorNote } from '../note.tsx';
+import { Button, ErrorNote } from '../page-part.tsx';
 import './dialog.css';
 
 interface DialogProps {

@@ -1,14 +1,9 @@
 import { type KeyboardEvent, useLayoutEffect, useRef } from 'react';
 import './menu.css';
 
-export interface MenuItem {
-  readonly label: string;
-  readonly onSelect: () => void;
-}
-
 interface MenuProps {
   readonly label: string;
-  readonly items: readonly MenuItem[];
+  readonly items: readonly { readonly label: string; readonly onSelect: () => void }[];
   /** The button that opened it. */
   readonly anchor: HTMLElement;
   readonly onClose: () => void;

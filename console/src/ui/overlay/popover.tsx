@@ -1,5 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
-import { Button } from '../button.tsx';
+import { Button } from '../page-part.tsx';
 import './popover.css';
 
 interface PopoverProps {
@@ -61,13 +61,7 @@ export function Popover({ label, title, isChoice = false, children }: PopoverPro
 
 const MARGIN_PX = 8;
 
-interface PanelProps {
-  readonly id: string;
-  readonly title: string;
-  readonly children: ReactNode;
-}
-
-function PopoverPanel({ id, title, children }: PanelProps) {
+function PopoverPanel({ id, title, children }: Readonly<{ id: string; title: string; children: ReactNode }>) {
   const panel = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const { current } = panel;

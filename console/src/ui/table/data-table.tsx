@@ -3,10 +3,10 @@ import { useMemo, useRef, useState } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatJson, type Row } from '../../api/answer.ts';
 import { showText } from '../../format/log-text.ts';
-import { ownMember } from '../../format/own.ts';
 import { formatTimeMs, type Zone } from '../../format/time.ts';
+import { ownMember } from '../../format/values.ts';
 import { useZone } from '../../preference.ts';
-import { toSeconds } from '../chart/answer-range.ts';
+import { toSeconds } from '../chart/drawable.ts';
 import './data-table.css';
 
 type Column = EndpointView['columns'][number];

@@ -1,19 +1,29 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { type ApiError, useClient } from '../../api/client.ts';
-import { withQuery } from '../../format/path.ts';
-import { Button } from '../button.tsx';
-import { Empty, ErrorNote, Reading } from '../note.tsx';
-import { Panel } from '../panel.tsx';
+import { withQuery } from '../../format/values.ts';
+import { Button, Empty, ErrorNote, Panel, Reading } from '../page-part.tsx';
 import './panel-table.css';
 
-export interface TableColumn<Row> {
-  /** Empty: it has no heading. */
-  readonly name: string;
-  readonly numeric?: boolean;
-  readonly className?: string;
-  readonly cell: (row: Row) => ReactNode;
+type Cell<Row> = (row: Row) => ReactNode;
+
+interface Styled<Row> {
+  readonly className: string;
+  readonly cell: Cell<Row>;
 }
+
+/** The cells of a row by the headings of their columns; an empty one: there is no heading. */
+export type TableColumns<Row> = Readonly<Record<string, Cell<Row> | Styled<Row>>>;
+
+export function styled<Row>(className: string, cell: Cell<Row>): Styled<Row> {
+  return { className, cell };
+}
+
+export function numeric<Row>(cell: Cell<Row>): Styled<Row> {
+  return styled(NUMERIC, cell);
+}
+
+const NUMERIC = 'numeric';
 
 export interface RowTableProps<Row> {
   readonly title: string;
@@ -25,7 +35,7 @@ export interface RowTableProps<Row> {
   /** What is said if there are none. */
   readonly empty?: readonly [title: string, text: ReactNode];
   /** The first one says what a row is about. */
-  readonly columns: readonly TableColumn<Row>[];
+  readonly columns: TableColumns<Row>;
   readonly keyOf: (row: Row) => string | number;
   readonly rowClass?: string;
 }
@@ -33,7 +43,10 @@ export interface RowTableProps<Row> {
 /** A short table of equal rows; its panel also says that these are being read, cannot be read, or that there are none. */
 export function RowTable<Row>(props: RowTableProps<Row>) {
   const { title, actions, below, rows, error, empty, columns, keyOf, rowClass } = props;
-  const [first, ...others] = columns;
+  const cells = Object.entries(columns).map(([name, column]) =>
+    typeof column === 'function' ? { name, cell: column, className: '' } : { name, ...column },
+  );
+  const [first, ...others] = cells;
   if (rows === undefined || (rows.length === 0 && empty !== undefined))
     return (
       <Panel {...{ title, actions }}>
@@ -47,8 +60,8 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
         <table>
           <thead>
             <tr>
-              {columns.map(({ name, numeric = false }) => (
-                <th key={name} scope="col" className={numeric ? 'numeric' : ''}>
+              {cells.map(({ name, className }) => (
+                <th key={name} scope="col" className={className === NUMERIC ? NUMERIC : ''}>
                   {name}
                 </th>
               ))}
@@ -60,12 +73,8 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
                 <th scope="row" className={first?.className}>
                   {first?.cell(row)}
                 </th>
-                {others.map(({ name, numeric = false, className = '', cell }) => (
-                  <td
-                    key={name}
-                    data-label={name}
-                    className={`${numeric ? 'numeric' : ''} ${className}`.trim()}
-                  >
+                {others.map(({ name, className, cell }) => (
+                  <td key={name} data-label={name} className={className}>
                     {cell(row)}
                   </td>
                 ))}
@@ -82,7 +91,6 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
 
 /**
  * The rows of a table, read page by page, newest first: `?limit=&before=`, where `before` is the id of the last one read.
- *
  * @param size rows per page
  * @param older the label of the button that reads the next page
  */

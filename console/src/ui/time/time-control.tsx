@@ -1,13 +1,12 @@
 import { type ComponentProps, useId, useState } from 'react';
 import { formatAgo, formatTime, fromField, toField, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
-import { QuietButton } from '../button.tsx';
-import { describedBy, Field, useFault } from '../form.tsx';
+import { describedBy, Field, Input, useFault } from '../form.tsx';
+import { QuietButton } from '../page-part.tsx';
 import './time-control.css';
 
 interface TimeControlProps {
   readonly id: string;
-  readonly className: string;
   readonly 'aria-describedby': string;
   readonly disabled?: boolean;
   readonly value: string;
@@ -24,12 +23,12 @@ export function TimeControl({ value, picks, clear, onChange, ...shared }: TimeCo
   const { disabled = false } = shared;
   return (
     <>
-      <input
+      <Input
         {...shared}
         type="datetime-local"
         step="1"
         value={toField(value, zone)}
-        onChange={(event) => onChange(fromField(event.target.value, zone))}
+        onChange={(text) => onChange(fromField(text, zone))}
       />
       <div className="time-picks">
         {picks.map(([label, fromNowMs]) => (
@@ -61,7 +60,7 @@ interface TimeFieldProps
 export function TimeField({ name, initial = '', picks, clear, ...about }: TimeFieldProps) {
   const id = useId();
   const [value, onChange] = useState(initial);
-  const control = { id, className: 'input', 'aria-describedby': describedBy(id) };
+  const control = { id, 'aria-describedby': describedBy(id) };
   return (
     <Field id={id} fault={useFault(name)} {...about}>
       <input type="hidden" {...{ name, value }} />

@@ -12,11 +12,11 @@ import {
   zoomOut,
 } from '../../format/range.ts';
 import { useZone } from '../../preference.ts';
-import { Button, QuietButton } from '../button.tsx';
 import { Popover } from '../overlay/popover.tsx';
+import { Button, QuietButton } from '../page-part.tsx';
 import './time-range.css';
 import { toField, zoneName } from '../../format/time.ts';
-import { Form, TextField } from '../form.tsx';
+import { Form, Input, TextField } from '../form.tsx';
 
 interface TimeRangeControlProps {
   readonly value: TimeRange;
@@ -139,11 +139,7 @@ function AbsoluteForm({ value, onChange }: RangePanelProps) {
     { name: 'from', label: 'From', field: toField(fromMs, zone).split('T') },
     { name: 'until', label: 'Until', field: toField(untilMs, zone).split('T') },
   ];
-  const shared = {
-    className: 'input',
-    'aria-invalid': fault !== undefined,
-    'aria-describedby': `${id}-fault`,
-  };
+  const shared = { 'aria-invalid': fault !== undefined, 'aria-describedby': `${id}-fault` };
   return (
     <Form
       className="absolute-range"
@@ -153,19 +149,18 @@ function AbsoluteForm({ value, onChange }: RangePanelProps) {
         <div key={name} className="field">
           <label htmlFor={`${id}-${name}`}>{label}</label>
           <div className="absolute-end">
-            <input
+            <Input
               {...{ ...shared, name }}
               id={`${id}-${name}`}
               type="date"
               max="9999-12-31"
               defaultValue={date}
             />
-            <input
+            <Input
               {...{ ...shared, name }}
               aria-label={`${label}, time`}
               placeholder="07:00:00"
               maxLength={40}
-              autoComplete="off"
               defaultValue={time}
             />
           </div>

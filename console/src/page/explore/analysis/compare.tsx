@@ -2,14 +2,12 @@ import type { Row } from '../../../api/answer.ts';
 import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatPercent } from '../../../format/number.ts';
 import { joinSearches } from '../../../format/search-text.ts';
-import { QuietButton } from '../../../ui/button.tsx';
-import { Empty } from '../../../ui/note.tsx';
-import { Segmented } from '../../../ui/tabs.tsx';
+import { Empty, QuietButton, Segmented } from '../../../ui/page-part.tsx';
 import { type ExploreAddress, parseMark } from '../address.ts';
 import { TERM } from '../completion.ts';
 import { useExploring } from '../exploring.ts';
 import { termOf } from '../lines/line.ts';
-import { searchPath } from '../search/search.ts';
+import { searchPath } from '../search.ts';
 import { AnalysisNote, TermButtons, useAnalysis } from './use-analysis.tsx';
 import './analysis.css';
 
@@ -135,14 +133,8 @@ function DifferenceRow({ row, sets }: DifferencesProps & { readonly row: Differe
   );
 }
 
-interface ShareProps {
-  readonly label: string;
-  readonly share: number;
-  readonly count: number;
-  readonly isOther?: boolean;
-}
-
-function Share({ label, share, count, isOther = false }: ShareProps) {
+function Share(props: Readonly<{ label: string; share: number; count: number; isOther?: boolean }>) {
+  const { label, share, count, isOther = false } = props;
   return (
     <span
       className={isOther ? 'compare-share is-other' : 'compare-share'}

@@ -1,13 +1,12 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { Row } from '../../../api/answer.ts';
 import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatPercent, formatShort } from '../../../format/number.ts';
-import { QuietButton } from '../../../ui/button.tsx';
-import { useExploring } from '../exploring.ts';
-import { type FieldValue, toFieldValue, UNIQUE } from '../fields.ts';
+import { Input } from '../../../ui/form.tsx';
+import { QuietButton } from '../../../ui/page-part.tsx';
+import { type FieldValue, toFieldValue, UNIQUE, useExploring } from '../exploring.ts';
 import { termOf } from '../lines/line.ts';
-import { searchPath } from '../search/search.ts';
+import { searchPath } from '../search.ts';
 import './analysis.css';
 import { AnalysisNote, TermButtons, useAnalysis } from './use-analysis.tsx';
 
@@ -24,13 +23,12 @@ export function FieldList() {
   const shown = ranked.filter(({ field }) => field.toLowerCase().includes(wanted));
   return (
     <aside className="field-list" aria-label="Fields">
-      <input
-        className="input"
+      <Input
         type="search"
         aria-label="Find a field"
         placeholder="Find a field"
         value={filter}
-        onChange={({ target }) => setFilter(target.value)}
+        onChange={setFilter}
       />
       <AnalysisNote analysis={found} doing="Reading fields" none="No event matches." />
       <ul>
@@ -71,11 +69,10 @@ function describeValues({ distinct, min, max }: FieldSummary): string {
 
 /** What is known of a field, and what can be done with it. */
 function Summary({ summary, isSample }: { readonly summary: FieldSummary; readonly isSample: boolean }) {
-  const { address, change, toggleColumn, valuesOf } = useExploring();
+  const { address, change, toggleColumn, valuesPath } = useExploring();
   const { field, distinct, top, p50, p95 } = summary;
   const [isExact, setExact] = useState(false);
-  // The values of before stay while the range moves on.
-  const exact = useQuery({ ...valuesOf(field), enabled: isExact, placeholderData: keepPreviousData });
+  const exact = useAnalysis(isExact ? valuesPath(field) : undefined, toFieldValue);
   return (
     <div className="field-values">
       <div>
@@ -90,7 +87,7 @@ function Summary({ summary, isSample }: { readonly summary: FieldSummary; readon
         </p>
       )}
       {exact.error !== null && <p className="small tone-bad">{exact.error.message}</p>}
-      <FieldValueList field={field} values={(isExact ? exact.data : undefined) ?? top} />
+      <FieldValueList field={field} values={(isExact ? exact.rows : undefined) ?? top} />
       {!isExact && (isSample || distinct > top.length) && (
         <QuietButton onClick={() => setExact(true)}>{isSample ? 'Count exactly' : 'More values'}</QuietButton>
       )}

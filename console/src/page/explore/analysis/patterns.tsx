@@ -5,11 +5,10 @@ import { formatCount, formatPercent } from '../../../format/number.ts';
 import { formatPattern, formatTerm } from '../../../format/search-text.ts';
 import { formatTime } from '../../../format/time.ts';
 import { useZone } from '../../../preference.ts';
-import { QuietButton } from '../../../ui/button.tsx';
-import { Tag } from '../../../ui/tag.tsx';
+import { QuietButton, Tag } from '../../../ui/page-part.tsx';
 import { useExploring } from '../exploring.ts';
 import { exclude } from '../lines/line.ts';
-import { searchPath, toBefore } from '../search/search.ts';
+import { searchPath, toBefore } from '../search.ts';
 import { AnalysisNote, useAnalysis } from './use-analysis.tsx';
 import './analysis.css';
 

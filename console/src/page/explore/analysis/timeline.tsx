@@ -3,12 +3,12 @@ import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatMs } from '../../../format/number.ts';
 import { formatTimeMs, fromMicros, zoneName } from '../../../format/time.ts';
 import { useZone } from '../../../preference.ts';
-import { Empty, ErrorNote } from '../../../ui/note.tsx';
+import { Empty, ErrorNote } from '../../../ui/page-part.tsx';
 import { useExploring } from '../exploring.ts';
 import type { Line } from '../lines/line.ts';
 import '../lines/line.css';
-import { pathAround } from '../paths.ts';
-import { faultOf } from '../search/search.ts';
+import { pathAround } from '../lines/record.tsx';
+import { faultOf } from '../search.ts';
 import './analysis.css';
 
 /** As many as a browser draws at once; a trace rarely has more. */
@@ -55,14 +55,8 @@ export function Timeline() {
   );
 }
 
-interface TimelineRowProps {
-  readonly line: Line;
-  /** Microseconds since the epoch. */
-  readonly first: number;
-  readonly last: number;
-}
-
-function TimelineRow({ line, first, last }: TimelineRowProps) {
+/** @param first microseconds since the epoch */
+function TimelineRow({ line, first, last }: Readonly<{ line: Line; first: number; last: number }>) {
   const { address } = useExploring();
   const [, navigate] = useLocation();
   const { micros, source, level, message } = line;

@@ -2,26 +2,30 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { type Row, toAnswer } from '../../../api/answer.ts';
 import { useClient } from '../../../api/client.ts';
+import { pause } from '../../../api/follow.ts';
 import { formatPercent } from '../../../format/number.ts';
-import { QuietButton } from '../../../ui/button.tsx';
-import { ErrorNote } from '../../../ui/note.tsx';
-import { Tag } from '../../../ui/tag.tsx';
+import { ErrorNote, QuietButton, Tag } from '../../../ui/page-part.tsx';
 import { useExploring } from '../exploring.ts';
 import { exclude } from '../lines/line.ts';
-import { faultOf } from '../search/search.ts';
+import { faultOf } from '../search.ts';
 
 /**
  * Reads a part of a search that is one answer.
- *
  * @param path undefined: not yet
  * @param toRow defined outside of components; it returns undefined for a row that is not shown
+ * @param delayMs only a path that stays wanted for that long is read
  */
-export function useAnalysis<T extends object>(path: string | undefined, toRow: (row: Row) => T | undefined) {
+export function useAnalysis<T extends object>(
+  path: string | undefined,
+  toRow: (row: Row) => T | undefined,
+  delayMs = 0,
+) {
   const client = useClient();
   const { data, error, isFetching } = useQuery({
     queryKey: [path],
     enabled: path !== undefined,
     async queryFn({ signal }) {
+      if (delayMs > 0) await pause(delayMs, signal);
       const raw = await client.callRaw(path ?? '', { signal });
       const sampled = Number(raw.headers.get('x-sampled') ?? 1);
       const rows = toAnswer(raw).rows.flatMap((row) => toRow(row) ?? []);

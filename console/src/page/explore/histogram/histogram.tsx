@@ -1,38 +1,44 @@
-import { useMemo, useState } from 'react';
+import { type ComponentProps, useMemo, useState } from 'react';
 import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatShort } from '../../../format/number.ts';
 import { formatIso, formatTime, zoneName } from '../../../format/time.ts';
 import { useZone } from '../../../preference.ts';
-import { QuietButton } from '../../../ui/button.tsx';
 import { type Chart, describeAt, type Selection } from '../../../ui/chart/chart.ts';
 import { Plot } from '../../../ui/chart/plot.tsx';
-import { ErrorNote } from '../../../ui/note.tsx';
-import { parseMark } from '../address.ts';
-import { useExploring } from '../exploring.ts';
+import { ErrorNote, QuietButton } from '../../../ui/page-part.tsx';
+import {
+  formatMeasure,
+  MEASURES,
+  type MeasureName,
+  needsNumbers,
+  parseMark,
+  parseMeasure,
+  TOPS,
+} from '../address.ts';
+import { type FieldName, useExploring } from '../exploring.ts';
 import { exclude, termOf } from '../lines/line.ts';
 import { isRejected, WorkNote } from '../lines/use-work.tsx';
-import { searchPath, toRange } from '../search/search.ts';
-import { MeasureControl } from './measure-control.tsx';
-import type { Histogram } from './use-histogram.ts';
+import { searchPath, toRange } from '../search.ts';
+import { type BarSeries, type Bars, type Histogram, toBars } from './use-histogram.ts';
 import './histogram.css';
 import type { Row } from '../../../api/answer.ts';
+import { Select } from '../../../ui/form.tsx';
 import { useAnalysis } from '../analysis/use-analysis.tsx';
-import { type BarSeries, type Bars, toBars } from './series.ts';
 
 /** Events over time, stacked by the values of a field. */
 export function HistogramPanel() {
   const { address, change, histogram } = useExploring();
   const { counts, search, chart, isOld, state } = histogram;
   const deploys = useDeploys();
-  const onZoom = (fromMs: number, untilMs: number) => change({ ...toRange(fromMs, untilMs), live: false });
-  const onMark = (fromMs: number, untilMs: number) =>
+  const onZoom: OnRange = (fromMs, untilMs) => change({ ...toRange(fromMs, untilMs), live: false });
+  const onMark: OnRange = (fromMs, untilMs) =>
     change({ view: 'compare', compare: 'range', mark: `${formatIso(fromMs)}/${formatIso(untilMs)}` });
   const zone = useZone();
   const [at, setAt] = useState<number | null>(null);
   const [selected, setSelected] = useState<Selection>();
   const bars = useMemo(() => toBars(counts, search, chart), [counts, search, chart]);
   const drawn = useDrawn(bars, deploys);
-  const choose = ({ first, last }: Selection, act: typeof onZoom) => {
+  const choose = ({ first, last }: Selection, act: OnRange) => {
     const [start, end] = [bars.starts[first], bars.starts[last]];
     setSelected(undefined);
     if (start !== undefined && end !== undefined) act(start, end + search.widthMs);
@@ -79,7 +85,7 @@ export function HistogramPanel() {
         />
         <ul className="histogram-legend" aria-label="Series">
           {bars.series.map((series) => (
-            <LegendEntry key={series.label} {...{ series, at }} by={chart.by} />
+            <LegendEntry key={series.label} {...{ series, at }} />
           ))}
           <DeployEntries {...{ deploys, onZoom }} />
           {bars.partial.size > 0 && bars.total > 0 && (
@@ -93,6 +99,8 @@ export function HistogramPanel() {
   );
 }
 
+type OnRange = (fromMs: number, untilMs: number) => void;
+
 const HEIGHT_PX = 116;
 
 /** The bars as a chart, which is drawn anew if it changes. */
@@ -104,7 +112,10 @@ function useDrawn(bars: Bars, deploys: readonly Deploy[]): Chart {
   const countedBackToMs = slicesRead < slices ? backToMs : undefined;
   return useMemo(() => {
     const { starts, spans, partial, series, areLines } = bars;
-    const toSpan = (fromMs: number, untilMs: number) => ({ from: fromMs / 1000, until: untilMs / 1000 });
+    const shade = <T,>(fromMs: number | undefined, untilMs: number | undefined, color: T) =>
+      fromMs === undefined || untilMs === undefined
+        ? []
+        : [{ from: fromMs / 1000, until: untilMs / 1000, color }];
     return {
       title: 'Events over time',
       ...{ spans, partial },
@@ -113,12 +124,8 @@ function useDrawn(bars: Bars, deploys: readonly Deploy[]): Chart {
       format: formatShort,
       summary: () => '',
       shades: [
-        ...(countedBackToMs === undefined
-          ? []
-          : [{ ...toSpan(starts[0] ?? 0, countedBackToMs), color: 'sunken' as const }]),
-        ...(from === undefined || until === undefined
-          ? []
-          : [{ ...toSpan(from, until), color: 'accent-soft' as const }]),
+        ...shade(starts[0] ?? 0, countedBackToMs, 'sunken' as const),
+        ...shade(from, until, 'accent-soft' as const),
       ],
       instants: deploys.map(({ ms }) => ms / 1000),
     };
@@ -130,20 +137,14 @@ function describeTotal({ slicesRead, slices, isOld, state }: Histogram, total: n
   return state.kind === 'running' ? 'events so far' : 'events counted, not all';
 }
 
-interface LegendEntryProps {
-  readonly series: BarSeries;
-  readonly by: string;
-  readonly at: number | null;
-}
-
 /** Values that cannot be added have no total; null is a time bucket without a number. */
 function describeValue(value: number | null | undefined): string {
   return value === undefined ? '' : value === null ? '–' : formatShort(value);
 }
 
 /** A click searches for its events, with Alt for all others. */
-function LegendEntry({ series, by, at }: LegendEntryProps) {
-  const { filter } = useExploring();
+function LegendEntry({ series, at }: { readonly series: BarSeries; readonly at: number | null }) {
+  const { filter, histogram } = useExploring();
   const { value, label, color, alpha, values, total } = series;
   const content = (
     <>
@@ -156,7 +157,7 @@ function LegendEntry({ series, by, at }: LegendEntryProps) {
     </>
   );
   if (value === undefined) return <li className="histogram-entry">{content}</li>;
-  const term = termOf(by, value);
+  const term = termOf(histogram.chart.by, value);
   return (
     <li>
       <QuietButton
@@ -170,16 +171,17 @@ function LegendEntry({ series, by, at }: LegendEntryProps) {
   );
 }
 
-interface DeployEntriesProps {
-  readonly deploys: readonly Deploy[];
-  readonly onZoom: (fromMs: number, untilMs: number) => void;
-}
-
 const SHOWN_MAX = 4;
 const AROUND_MS = 15 * 60_000;
 
 /** The newest deployments of the range, in the legend; a click zooms to the time around one. */
-function DeployEntries({ deploys, onZoom }: DeployEntriesProps) {
+function DeployEntries({
+  deploys,
+  onZoom,
+}: {
+  readonly deploys: readonly Deploy[];
+  readonly onZoom: OnRange;
+}) {
   const zone = useZone();
   const others = deploys.length - SHOWN_MAX;
   return (
@@ -220,4 +222,65 @@ function useDeploys(): readonly Deploy[] {
 function toDeploy(row: Row) {
   const { id, timestamp, event_message: text } = row;
   return { key: `${id} ${timestamp}`, ms: Number(timestamp) / 1_000, text: String(text).slice(0, 80) };
+}
+
+function MeasureControl() {
+  const { address, change, fields, groups } = useExploring();
+  const { by, top } = address;
+  const { name, field } = parseMeasure(address.measure);
+  const choose = (next: MeasureName) => {
+    const named = fieldsFor(next, fields);
+    const kept = named.includes(field) ? field : (named[0] ?? '');
+    change({ measure: formatMeasure({ name: next, field: kept }) });
+  };
+  return (
+    <>
+      <Choice
+        aria-label="Measure"
+        value={name}
+        onChange={(next) => choose(MEASURES.find((one) => one === next) ?? 'count')}
+      >
+        {MEASURES.map((one) => (
+          <option key={one} disabled={one !== 'count' && fieldsFor(one, fields).length === 0}>
+            {one}
+          </option>
+        ))}
+      </Choice>
+      {name !== 'count' && (
+        <Choice
+          label="of"
+          value={field}
+          onChange={(next) => change({ measure: formatMeasure({ name, field: next }) })}
+          options={[field, ...fieldsFor(name, fields)]}
+        />
+      )}
+      <Choice label="by" value={by} onChange={(next) => change({ by: next })} options={[by, ...groups]} />
+      <Choice
+        label="top"
+        aria-label="Number of series"
+        value={String(top ?? '')}
+        onChange={(next) => change({ top: next === '' ? undefined : Number(next) })}
+        options={[['', '8'], ...TOPS.map(String)]}
+      />
+    </>
+  );
+}
+
+function Choice({ label, ...select }: ComponentProps<typeof Select> & { readonly label?: string }) {
+  return (
+    <label className="histogram-by small">
+      {label !== undefined && <span className="muted">{label}</span>}
+      <Select aria-label={label} {...select} />
+    </label>
+  );
+}
+
+/** Columns of each event that no measure is about. */
+const EACH_HAS = ['timestamp', 'metadata', 'event_message'];
+
+/** The fields that a measure may be of: numbers, as far as it is known. */
+function fieldsFor(name: MeasureName, fields: readonly FieldName[]): readonly string[] {
+  const isFitting = ({ name: field, type }: FieldName) =>
+    needsNumbers(name) ? type === 'integer' || type === 'number' : !EACH_HAS.includes(field);
+  return fields.filter(isFitting).map(({ name: field }) => field);
 }

@@ -1,6 +1,6 @@
 import { type CSSProperties, type KeyboardEvent, type PointerEvent, useState } from 'react';
 import { showText } from '../../../format/log-text.ts';
-import { ownMember } from '../../../format/own.ts';
+import { ownMember } from '../../../format/values.ts';
 import { usePreference } from '../../../preference.ts';
 import { useExploring } from '../exploring.ts';
 
@@ -48,14 +48,9 @@ const WIDTH = { min: 2, max: 60 };
 /** From the middle of a resizer to the edge of its column. */
 const HALF = 0.25;
 
-interface ColumnResizerProps {
-  readonly label: string;
-  readonly column: string;
-  readonly widths: ColumnWidths;
-}
-
 /** The edge of a column: drag it, or use arrow keys, Home and End; a double click or Delete returns to the first width. */
-function ColumnResizer({ label, column, widths }: ColumnResizerProps) {
+function ColumnResizer(props: Readonly<{ label: string; column: string; widths: ColumnWidths }>) {
+  const { label, column, widths } = props;
   const width = widths.of(column);
   const onDrag = ({ buttons, clientX, currentTarget: { parentElement } }: PointerEvent) => {
     if (buttons === 0 || parentElement === null) return;

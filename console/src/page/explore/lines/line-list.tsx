@@ -16,7 +16,7 @@ import { useExploring } from '../exploring.ts';
 import { formatAt, formatValue, LINES_MAX, type Line, valueAt } from './line.ts';
 import { type ColumnWidths, HEADER_PX, LineHeader, useColumnWidths } from './line-header.tsx';
 import './line.css';
-import { ownMember } from '../../../format/own.ts';
+import { ownMember } from '../../../format/values.ts';
 import { isElsewhere, useKeyDown } from '../../../ui/field-key.ts';
 import type { ExploreAddress } from '../address.ts';
 import { Record } from './record.tsx';

@@ -1,6 +1,6 @@
 import { formatJson, type Row } from '../../../api/answer.ts';
-import { ownMember } from '../../../format/own.ts';
 import { formatField, formatTerm, joinSearches } from '../../../format/search-text.ts';
+import { ownMember } from '../../../format/values.ts';
 
 export type Line = ReturnType<typeof toLine>;
 

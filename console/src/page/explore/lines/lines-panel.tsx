@@ -3,10 +3,9 @@ import { formatCount } from '../../../format/number.ts';
 import { describeRange, lastMs } from '../../../format/range.ts';
 import { usePreference, useZone } from '../../../preference.ts';
 import { lazyPart } from '../../../ui/boundary/boundary.tsx';
-import { QuietButton } from '../../../ui/button.tsx';
-import { Empty, ErrorNote } from '../../../ui/note.tsx';
+import { Empty, ErrorNote, QuietButton } from '../../../ui/page-part.tsx';
 import { useExploring } from '../exploring.ts';
-import { faultOf, rangeOf, searchPath } from '../search/search.ts';
+import { faultOf, rangeOf, searchPath } from '../search.ts';
 import './lines-panel.css';
 import { parseJson, type Row } from '../../../api/answer.ts';
 import { ApiError, useClient } from '../../../api/client.ts';
@@ -158,7 +157,6 @@ function NoLines(): ReactNode {
 
 /**
  * Follows the new lines of the search by a live tail. They wait while the list is looked at, since they would move it.
- *
  * @param held whether it is
  */
 function useTail(held: boolean) {

@@ -2,8 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../../api/client.ts';
 import { formatTime } from '../../../format/time.ts';
 import { useZone } from '../../../preference.ts';
-import { QuietButton } from '../../../ui/button.tsx';
-import { Tag } from '../../../ui/tag.tsx';
+import { QuietButton, Tag } from '../../../ui/page-part.tsx';
 
 export type WorkState =
   | { readonly kind: 'idle' | 'running' | 'done' | 'stopped' }
