@@ -40,7 +40,6 @@ const ALONE_MS_MAX = 1_000;
  * process.
  */
 export function createRunningQueries({ supervisor, timeoutMs, onSuspect }: RunningOptions) {
-  const { guard, kill } = createKill(supervisor, timeoutMs);
   const suspects = createSuspects();
   const running = new Map<string, Sent>();
   const counted = new WeakSet<EngineProcess>();
@@ -56,6 +55,25 @@ export function createRunningQueries({ supervisor, timeoutMs, onSuspect }: Runni
     });
     for (const { origin, lane } of suspects.count(sent.map(([, query]) => query)))
       onSuspect({ origin, lane });
+  }
+
+  /** Kills the query when `signal` aborts, and replaces the process if the kill does not help. @returns cancels the guard */
+  function guard(tag: string, process: EngineProcess, signal: AbortSignal): () => void {
+    const replace = () => supervisor.replace(process, { reason: 'stuck', culprit: tag });
+    let stuck = setTimeout(replace, timeoutMs + STUCK_MS);
+    const onAbort = async () => {
+      // A caller that disconnects does not shorten its query's time limit.
+      if (signal.reason instanceof TailraceError && signal.reason.code === 'query_timeout') {
+        clearTimeout(stuck);
+        stuck = setTimeout(replace, STUCK_MS);
+      }
+      for (; running.has(tag); await pause(KILL_AGAIN_MS)) await kill(tag, process);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    return () => {
+      signal.removeEventListener('abort', onAbort);
+      clearTimeout(stuck);
+    };
   }
 
   /** @throws EngineLostError */
@@ -118,44 +136,13 @@ export function createRunningQueries({ supervisor, timeoutMs, onSuspect }: Runni
   };
 }
 
-/** Kills queries inside the engine by their tags: the comment at the start of each text. */
-function createKill(supervisor: Supervisor, timeoutMs: number) {
-  const killing = new Set<string>();
-
-  /** Resolves when the engine has accepted the KILL. Never rejects. */
-  async function kill(tag: string, process: EngineProcess): Promise<void> {
-    if (killing.has(tag)) return;
-    killing.add(tag);
-    // ASYNC: a KILL that waits for its query would block the next one.
-    const statement = sql`KILL QUERY WHERE startsWith(query, ${tag}) ASYNC FORMAT Null`;
-    await process
-      .ask(CHANNEL.control, { op: 'query', format: 'Null' }, Buffer.from(statement.text))
-      .catch(() => {}); // sent again
-    killing.delete(tag);
-  }
-
-  /** Kills the query when `signal` aborts, and replaces the process if the kill does not help. @returns cancels the guard */
-  function guard(tag: string, process: EngineProcess, signal: AbortSignal): () => void {
-    const replace = () => supervisor.replace(process, { reason: 'stuck', culprit: tag });
-    let stuck = setTimeout(replace, timeoutMs + STUCK_MS);
-    let again: NodeJS.Timeout | undefined;
-    const onAbort = () => {
-      void kill(tag, process);
-      again = setInterval(() => void kill(tag, process), KILL_AGAIN_MS);
-      const isLate = signal.reason instanceof TailraceError && signal.reason.code === 'query_timeout';
-      if (!isLate) return; // a caller that disconnects does not shorten its query's time limit
-      clearTimeout(stuck);
-      stuck = setTimeout(replace, STUCK_MS);
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    return () => {
-      signal.removeEventListener('abort', onAbort);
-      clearTimeout(stuck);
-      clearInterval(again);
-    };
-  }
-
-  return { guard, kill };
+/** Kills a query inside the engine by its tag. Resolves when the engine has accepted the KILL. Never rejects. */
+async function kill(tag: string, process: EngineProcess): Promise<void> {
+  // ASYNC: a KILL that waits for its query would block the next one.
+  const statement = sql`KILL QUERY WHERE startsWith(query, ${tag}) ASYNC FORMAT Null`;
+  await process
+    .ask(CHANNEL.control, { op: 'query', format: 'Null' }, Buffer.from(statement.text))
+    .catch(() => {}); // sent again
 }
 
 /** A query that was running when the engine process ended. */
