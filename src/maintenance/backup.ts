@@ -16,7 +16,7 @@ import { SQLITE_FILE } from '../keys/sqlite-store.ts';
 import { SECRET_FILE } from '../keys/token.ts';
 import { makeFolder, makePrivateFile, replaceFile, syncFile, syncFolder } from '../lib/file.ts';
 import { compileSchema } from '../lib/schema-check.ts';
-import { identifier, join as joinSql, sql, trusted } from '../sql/sql.ts';
+import { identifier, join as joinSql, type Sql, sql, trusted } from '../sql/sql.ts';
 import { readVersion } from '../version.ts';
 
 /** In the folder of a backup: what the engine has written. */
@@ -137,17 +137,24 @@ interface NewBackup {
  */
 export async function startBackup(engine: Engine, { dir, base, signal }: NewBackup): Promise<string> {
   await untilDeleted(engine, signal);
-  const id = randomUUID();
   const views = await engine.inspect(
     "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'View'",
   );
   // Of existing tables: the start creates them.
   const except = views.map(({ name }) => sql`${trusted(DATABASE)}.${identifier(String(name))}`);
   const what = except.length === 0 ? sql`` : sql` EXCEPT TABLES ${joinSql(except, ', ')}`;
-  const settings = base === undefined ? sql`` : sql`, base_backup = File(${base})`;
-  await engine.inspect(
-    sql`BACKUP DATABASE ${trusted(DATABASE)}${what} TO File(${dir}) SETTINGS id = ${id}${settings} ASYNC`,
-  );
+  return await startCopy(engine, sql`BACKUP DATABASE ${trusted(DATABASE)}${what} TO File(${dir})`, base);
+}
+
+/** Starts to restore all tables of a backup into an empty store. @returns for `readBackup` */
+export async function startRestore(engine: Engine, dir: string, base?: string): Promise<string> {
+  return await startCopy(engine, sql`RESTORE DATABASE ${trusted(DATABASE)} FROM File(${dir})`, base);
+}
+
+async function startCopy(engine: Engine, statement: Sql, base: string | undefined): Promise<string> {
+  const id = randomUUID();
+  const ofBase = base === undefined ? sql`` : sql`, base_backup = File(${base})`;
+  await engine.inspect(sql`${statement} SETTINGS id = ${id}${ofBase} ASYNC`);
   return id;
 }
 

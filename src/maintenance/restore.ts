@@ -1,12 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DATABASE } from '../engine/embedded/sessions.ts';
 import type { Engine } from '../engine/engine.ts';
 import { markRestoring, rejectOther, removeMark, writeStoreVersion } from '../engine/store-file.ts';
 import { InputError } from '../errors.ts';
 import { CONTROL_VERSION } from '../keys/database.ts';
-import { sql, trusted } from '../sql/sql.ts';
 import {
   checkFiles,
   copyFiles,
@@ -14,6 +11,7 @@ import {
   type Manifest,
   readBackup,
   readManifest,
+  startRestore,
   syncAll,
   untilWritten,
 } from './backup.ts';
@@ -136,14 +134,4 @@ async function restoreEvents(
   } finally {
     await engine.close();
   }
-}
-
-/** Starts to restore all tables of a backup into an empty store. @returns for `readBackup` */
-async function startRestore(engine: Engine, dir: string, base?: string): Promise<string> {
-  const id = randomUUID();
-  const settings = base === undefined ? sql`` : sql`, base_backup = File(${base})`;
-  await engine.inspect(
-    sql`RESTORE DATABASE ${trusted(DATABASE)} FROM File(${dir}) SETTINGS id = ${id}${settings} ASYNC`,
-  );
-  return id;
 }

@@ -14,11 +14,11 @@ export interface ServerRequest {
   readonly settings: EngineSettings;
   /** Sent after the statement: the rows of an insert. */
   readonly body?: Buffer;
-  /** Longest answer; a longer one is an error, and is not read to its end. */
-  readonly bytesMax: number;
+  /** Longest answer; a longer one is an error, and is not read to its end. Default: 64 MiB. */
+  readonly bytesMax?: number;
   readonly signal: AbortSignal;
-  /** Whether the request may be sent again if its outcome is unknown. */
-  readonly repeatable: boolean;
+  /** Whether the request may be sent again if its outcome is unknown. Default: true. */
+  readonly repeatable?: boolean;
   /** Called with the query id on the server, for each attempt. */
   readonly onStart?: (queryId: string) => void;
 }
@@ -55,6 +55,7 @@ export interface ClientOptions {
   readonly compressRequests: boolean;
 }
 
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 // Pauses before retries. Long enough for a connection that the server has just closed, or a restart behind a proxy;
 // short enough that callers of an unavailable server fail at once.
 const RETRY_AFTER_MS = [20, 200];
@@ -101,7 +102,7 @@ export function createServerClient(options: ClientOptions): ServerClient {
 }
 
 async function attempt(client: ClickHouseClient, request: ServerRequest): Promise<ServerAnswer> {
-  const { sql, values = {}, settings, body, bytesMax, signal } = request;
+  const { sql, values = {}, settings, body, bytesMax = ANSWER_BYTES_MAX, signal } = request;
   signal.throwIfAborted();
   const queryId = randomUUID();
   request.onStart?.(queryId);
@@ -166,7 +167,7 @@ function isLost(error: unknown): boolean {
   return NEVER_SENT.test(code) || LOST.test(code);
 }
 
-function mayRepeat(error: unknown, repeatable: boolean): boolean {
+function mayRepeat(error: unknown, repeatable = true): boolean {
   if (repeatable && (isLost(error) || GATEWAY.test(String((error as Failure)?.httpStatus)))) return true;
   return NEVER_SENT.test(String((error as Failure)?.code));
 }
