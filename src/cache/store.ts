@@ -78,7 +78,7 @@ export interface KeptOptions {
   readonly now: () => number;
   /** From 0 up to 1; spreads the refreshes of answers that were computed together. */
   readonly random: () => number;
-  /** Starts a refresh that the warmer has not started in time. */
+  /** Starts a refresh that the warmer has not started in time, and puts the entry's next one off. */
   readonly onOverdue: (entry: CacheEntry) => void;
 }
 
@@ -104,15 +104,6 @@ export function createKept({ store, now, random, onOverdue }: KeptOptions) {
     warm.delete(oldest);
   }
 
-  /** The warmer has skipped the entry or not reached it yet. The caller does not wait. */
-  function refreshIfOverdue(entry: CacheEntry, nowMs: number): void {
-    const { warmingSeconds } = entry.question.endpoint;
-    if (warmingSeconds === undefined || entry.dueMs > nowMs) return;
-    if (isYounger(entry.answer, warmingSeconds, nowMs)) return;
-    entry.dueMs = nowMs + warmingSeconds * 1000;
-    onOverdue(entry);
-  }
-
   return {
     noteUse,
     /** Returns the keys of answers to be kept warm, the most recently requested first. */
@@ -129,7 +120,9 @@ export function createKept({ store, now, random, onOverdue }: KeptOptions) {
       const { answer } = entry;
       if (!isYounger(answer, acceptedSeconds(question.endpoint, directives), nowMs)) return undefined;
       noteUse(question);
-      refreshIfOverdue(entry, nowMs);
+      // The warmer has skipped the entry or not reached it yet. The caller does not wait.
+      const { warmingSeconds = Number.POSITIVE_INFINITY } = question.endpoint;
+      if (entry.dueMs <= nowMs && !isYounger(answer, warmingSeconds, nowMs)) onOverdue(entry);
       return { answer, outcome: 'hit', ageSeconds: ageSeconds(answer, nowMs) };
     },
     /** Keeps an answer, unless a later one is kept. @returns the answer */

@@ -122,20 +122,16 @@ export interface BackupState {
   readonly error: string;
 }
 
-interface NewBackup {
-  /** New folder below `EngineConfig.backupDir`. */
-  readonly dir: string;
-  /** Folder of an older backup, whose files are referred to. */
-  readonly base: string | undefined;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Starts to write all tables, as they are once no deletion is unfinished, into a new folder.
  *
+ * @param backup a folder below `EngineConfig.backupDir`, and that of an older backup, to whose files it refers
  * @returns for `readBackup`
  */
-export async function startBackup(engine: Engine, { dir, base, signal }: NewBackup): Promise<string> {
+export async function startBackup(
+  engine: Engine,
+  { dir, base, signal }: Pick<BackupOptions, 'dir' | 'base'> & { readonly signal: AbortSignal },
+): Promise<string> {
   await untilDeleted(engine, signal);
   const views = await engine.inspect(
     "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'View'",
@@ -184,8 +180,8 @@ export async function untilWritten(read: () => Promise<BackupState>, signal?: Ab
 }
 
 /**
- * As `untilWritten`, by the engine of a service, which goes on when `signal` aborts: then this waits for its end, too,
- * before it rejects. Otherwise the rest of the backup would be written into the folder that has been removed.
+ * As `untilWritten`, by the engine of a service, which goes on when `signal` aborts: it would write the rest of the
+ * backup into the folder that has been removed, so this waits for its end before it rejects.
  */
 export async function untilServiceHasWritten(
   read: () => Promise<BackupState>,

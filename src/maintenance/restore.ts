@@ -50,7 +50,7 @@ export async function checkBackup(dir: string): Promise<Manifest> {
   if (store !== null) rejectOther(`the event store of the backup ${dir}`, store);
   rejectOther(`the key store of the backup ${dir}`, control, CONTROL_VERSION);
   const files = await checkFiles(dir, manifest);
-  if (manifest.store_version === null) return manifest;
+  if (store === null) return manifest;
   checkEvents(dir, files, manifest.base !== null);
   if (manifest.base === null) return manifest;
   const base = join(dirname(dir), manifest.base);
@@ -116,11 +116,8 @@ export async function restoreBackup(
   }
 }
 
-async function restoreEvents(
-  dir: string,
-  { base }: Manifest,
-  { openEngine, signal }: RestoreOptions,
-): Promise<number> {
+async function restoreEvents(dir: string, { base }: Manifest, options: RestoreOptions): Promise<number> {
+  const { openEngine, signal } = options;
   const above = dirname(dir);
   const engine = await openEngine(above);
   try {

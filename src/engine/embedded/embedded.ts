@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { untilAborted } from '../../lib/abort.ts';
 import { textOf } from '../../sql/sql.ts';
-import type { Engine, InsertBatch, QueryOptions } from '../engine.ts';
+import type { Engine, InsertBatch } from '../engine.ts';
 import { createGate, tooLarge } from '../failure.ts';
 import { createSessionPool, type PoolLimits } from '../lanes.ts';
 import {
@@ -21,7 +21,7 @@ import {
 } from '../process/engine-process.ts';
 import { createValueWriter, parseRows } from '../read-settings.ts';
 import { closeSessions, openFirst } from './open-process.ts';
-import { createRunningQueries } from './running.ts';
+import { createRunningQueries, type Suspect } from './running.ts';
 import { CHANNEL, DATABASE, describeSessions, readerChannels, type SessionOptions } from './sessions.ts';
 
 export interface EmbeddedOptions extends PoolLimits, SessionOptions {
@@ -30,9 +30,6 @@ export interface EmbeddedOptions extends PoolLimits, SessionOptions {
   /** Called for each query that may have ended the process. */
   readonly onSuspect?: ((query: Suspect) => void) | undefined;
 }
-
-/** A query that may have ended the engine: its endpoint and first request, and a key's id. */
-export type Suspect = Pick<QueryOptions, 'origin' | 'lane'>;
 
 // An internal statement that takes longer is stuck. Commands move data and take longer.
 const STATEMENT_MS_MAX = 60_000;
@@ -196,10 +193,7 @@ function watchPulse(supervisor: Supervisor, memoryBytesMax: number) {
     if (state.full >= FULL_MAX) supervisor.replace(process, { reason: 'memory' });
   }
 
-  /**
-   * Whether it rejects a query for lack of memory, or holds too much besides the memory of running queries, which is freed
-   * when these end.
-   */
+  /** Whether it rejects a query for lack of memory, or holds too much besides what running queries free at their end. */
   async function lacksMemory(process: EngineProcess): Promise<boolean> {
     try {
       await ask(process, PING);

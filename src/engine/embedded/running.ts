@@ -16,15 +16,17 @@ export interface RunningQuery extends Pick<QueryOptions, 'origin' | 'lane' | 'fo
   readonly channel: number;
 }
 
+/** A query that may have ended the engine: its endpoint and first request, and a key's id. */
+export type Suspect = Pick<QueryOptions, 'origin' | 'lane'>;
+
 export interface RunningOptions {
   readonly supervisor: Supervisor;
   /** Longest time of a query, ms. */
   readonly timeoutMs: number;
-  /** Called for each query that may have ended the engine process. */
-  readonly onSuspect: (query: Pick<QueryOptions, 'origin' | 'lane'>) => void;
+  readonly onSuspect: (query: Suspect) => void;
 }
 
-interface Sent extends SuspectQuery, Pick<QueryOptions, 'origin'> {
+interface Sent extends SuspectQuery, Suspect {
   readonly process: EngineProcess;
 }
 
@@ -35,10 +37,7 @@ const STUCK_MS = 2_000;
 // Queries that ran when the process ended are retried one at a time, so that the next end shows the culprit. Most take less.
 const ALONE_MS_MAX = 1_000;
 
-/**
- * Runs queries, and ends each in the engine once no caller waits for it: by a KILL, or if that fails with the engine
- * process.
- */
+/** Runs queries, and ends each in the engine once no caller waits for it: by a KILL, or with the engine process. */
 export function createRunningQueries({ supervisor, timeoutMs, onSuspect }: RunningOptions) {
   const suspects = createSuspects();
   const running = new Map<string, Sent>();

@@ -30,18 +30,7 @@ export interface ServerAnswer {
 }
 
 /** A user's connections to one server. */
-export interface ServerClient {
-  /**
-   * Returns the whole answer.
-   *
-   * @throws the server's error, even at the end of an answer; that of the connection, even within an answer; the signal's
-   * reason
-   */
-  send(request: ServerRequest): Promise<ServerAnswer>;
-  /** @throws when there is no HTTP response; the signal's reason */
-  ping(signal: AbortSignal): Promise<void>;
-  close(): Promise<void>;
-}
+export type ServerClient = ReturnType<typeof createServerClient>;
 
 export interface ClientOptions {
   readonly address: ServerAddress;
@@ -61,7 +50,7 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const RETRY_AFTER_MS = [20, 200];
 
 /** Keeps connections open between requests; answers come compressed. */
-export function createServerClient(options: ClientOptions): ServerClient {
+export function createServerClient(options: ClientOptions) {
   const { address } = options;
   const client = createClient({
     url: address.url,
@@ -79,7 +68,13 @@ export function createServerClient(options: ClientOptions): ServerClient {
     log: { level: ClickHouseLogLevel.OFF }, // it would log values of parameters
   });
   return {
-    async send(request) {
+    /**
+     * Returns the whole answer.
+     *
+     * @throws the server's error, even at the end of an answer; that of the connection, even within an answer; the
+     * signal's reason
+     */
+    async send(request: ServerRequest): Promise<ServerAnswer> {
       for (let attempts = 0; ; attempts++) {
         try {
           return await attempt(client, request);
@@ -91,7 +86,8 @@ export function createServerClient(options: ClientOptions): ServerClient {
         }
       }
     },
-    async ping(signal) {
+    /** @throws when there is no HTTP response; the signal's reason */
+    async ping(signal: AbortSignal): Promise<void> {
       const answer = await client.ping({ select: false, abort_signal: signal });
       signal.throwIfAborted();
       // Any response proves that the server can be reached, even a proxy's 404: each query reports its own error better.
@@ -168,8 +164,8 @@ function isLost(error: unknown): boolean {
 }
 
 function mayRepeat(error: unknown, repeatable = true): boolean {
-  if (repeatable && (isLost(error) || GATEWAY.test(String((error as Failure)?.httpStatus)))) return true;
-  return NEVER_SENT.test(String((error as Failure)?.code));
+  if (!repeatable) return NEVER_SENT.test(String((error as Failure)?.code));
+  return isLost(error) || GATEWAY.test(String((error as Failure)?.httpStatus));
 }
 
 /** Status and headers of an answer. */
