@@ -9,28 +9,27 @@ export interface TableColumn {
   readonly type: string;
   /** Default for rows stored before the column was added; empty for the common columns. */
   readonly expression: string;
-  /** Empty: the part's codec, which is stronger once the part is `RECOMPRESSED_AFTER_DAYS` old. */
-  readonly codec: string;
-  /** Empty: the table's settings. */
-  readonly settings: string;
+  /** Default: the part's codec, which is stronger once the part is `RECOMPRESSED_AFTER_DAYS` old. */
+  readonly codec?: string;
+  /** Default: the table's. */
+  readonly settings?: string;
 }
 
 // A granule of metadata is larger than a block of the default size: larger blocks are smaller on the disk, and a reader
 // of one granule reads no more. The minimum is the default, since it also counts for the lengths of the texts, which
 // the engine keeps in blocks of their own: with a mebibyte, a reader of one text would decompress the lengths of
 // 131,072.
-const BLOCKS_MAX = 'max_compress_block_size = 2097152';
-const METADATA_BLOCKS = `min_compress_block_size = 65536, ${BLOCKS_MAX}`;
+const METADATA_BLOCKS = 'min_compress_block_size = 65536, max_compress_block_size = 2097152';
 
-const COMMON: Record<(typeof COMMON_COLUMNS)[number], { type: string; codec: string; settings?: string }> = {
+const COMMON: Record<(typeof COMMON_COLUMNS)[number], Omit<TableColumn, 'name' | 'expression'>> = {
   id: { type: 'String', codec: 'ZSTD(1)' },
   timestamp: { type: "DateTime64(6, 'UTC')", codec: 'Delta(8), ZSTD(1)' },
   project: { type: 'LowCardinality(String)', codec: 'ZSTD(1)' },
-  event_message: { type: 'String', codec: '' },
+  event_message: { type: 'String' },
   // JSON text as received: the JSON column type drops nulls, reorders keys and turns dotted keys into objects.
-  metadata: { type: 'String', codec: '', settings: METADATA_BLOCKS },
+  metadata: { type: 'String', settings: METADATA_BLOCKS },
   // The event's other top-level members, as JSON text of one object; empty if there are none.
-  attributes: { type: 'String', codec: '' },
+  attributes: { type: 'String' },
 };
 
 const NUMBERS = "'Int64', 'UInt64', 'Double'";
@@ -59,7 +58,7 @@ export function columnNames(source: Source): string[] {
 
 /** The columns of a source's table: those of every event, then its typed ones. */
 export function tableColumns(source: Source): TableColumn[] {
-  const common = COMMON_COLUMNS.map((name) => ({ name, expression: '', settings: '', ...COMMON[name] }));
+  const common = COMMON_COLUMNS.map((name) => ({ name, expression: '', ...COMMON[name] }));
   return [...common, ...source.columns.map(typedColumn)];
 }
 
@@ -71,16 +70,14 @@ export function tableColumns(source: Source): TableColumn[] {
 function typedColumn({ name, type, path, otherPaths, contains, otherwise }: SourceColumn): TableColumn {
   if (contains !== undefined) {
     const text = contains.text === undefined ? 'project' : writeValue(contains.text);
-    const expression = `position(ifNull(\`${contains.column}\`, ''), ${text}) > 0`;
-    return { name, type: 'Bool', expression, codec: '', settings: '' };
+    return { name, type: 'Bool', expression: `position(ifNull(\`${contains.column}\`, ''), ${text}) > 0` };
   }
   const { type: sqlType } = TYPES[type];
   const values = [path, ...otherPaths].map((one) => valueAt(one, type));
   const value = otherPaths.length === 0 ? values.join() : `coalesce(${values.join(', ')})`;
-  if (otherwise === undefined) return { name, type: sqlType, expression: value, codec: '', settings: '' };
+  if (otherwise === undefined) return { name, type: sqlType, expression: value };
   const others = otherwise.map((other) => (other === 'project' ? other : `ifNull(\`${other}\`, '')`));
-  const expression = `ifNull(${value}, concat(${["''", ...others].join(', ')}))`;
-  return { name, type: 'String', expression, codec: '', settings: '' };
+  return { name, type: 'String', expression: `ifNull(${value}, concat(${["''", ...others].join(', ')}))` };
 }
 
 /** Writes the value at a path as an expression; NULL if it is missing or of another type. */
@@ -224,8 +221,8 @@ export function onCluster(cluster: string): Sql {
 function columnDefinition({ name, type, expression, codec, settings }: TableColumn): string {
   const parts = [`\`${name}\` ${type}`];
   if (expression !== '') parts.push(`DEFAULT ${expression}`);
-  if (codec !== '') parts.push(`CODEC(${codec})`);
-  if (settings !== '') parts.push(`SETTINGS (${settings})`);
+  if (codec !== undefined) parts.push(`CODEC(${codec})`);
+  if (settings !== undefined) parts.push(`SETTINGS (${settings})`);
   return parts.join(' ');
 }
 

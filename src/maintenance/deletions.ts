@@ -123,21 +123,20 @@ export function createDeletions(options: DeletionsOptions) {
     for (const job of running) end(job, error);
   }
 
-  /** Ends the jobs whose tables have no unfinished deletion. Cached answers with their events are not found any more. */
-  async function settle(begun: readonly RunningJob[], left: ReadonlyMap<string, Unfinished>): Promise<void> {
+  /**
+   * Ends the jobs whose tables have no unfinished deletion. Cached answers with their events are not found any more.
+   *
+   * @returns the unfinished deletions as a text; empty if there are none
+   */
+  async function poll(isIdle: boolean): Promise<string> {
+    const begun = [...running];
+    const left = await readUnfinished(engine);
     await core.followDeletions();
     for (const job of begun) job.progress = findProgress(job.deletion, left, engine);
     const done = begun.filter(({ progress }) => progress === undefined);
     // Other processes have dropped their answers by then: one poll may have been under way, the next one has seen the end.
     if (done.length > 0 && !engine.seesEveryWrite) await wait(2 * FOLLOW_EVERY_MS);
     for (const job of done) end(job);
-  }
-
-  /** @returns the unfinished deletions as a text; empty if there are none */
-  async function poll(isIdle: boolean): Promise<string> {
-    const begun = [...running];
-    const left = await readUnfinished(engine);
-    await settle(begun, left);
     if (isIdle && left.size > 0 && !(await isRewriting(engine))) fail(stuck(left));
     return left.size === 0 ? '' : JSON.stringify([...left]);
   }

@@ -17,7 +17,6 @@ import {
 
 /** One life of the engine: a process and a channel for each of its sessions. */
 export interface EngineProcess {
-  readonly pid: number | undefined;
   /** Asks one of its sessions, by number; see `createChannel`. */
   ask(channel: number, request: EngineRequest, payload?: Payload): Promise<EngineAnswer>;
   /** Resolves with how it ended, such as `SIGKILL` or `exit code 1`. */
@@ -70,7 +69,6 @@ export function startEngineProcess(
   const sockets = (stdio?.slice(FIRST_SOCKET) ?? []) as Socket[];
   const channels = sockets.map((socket) => createChannel(socket, lost));
   return {
-    pid: child.pid,
     async ask(number, request, payload) {
       const channel = channels[number];
       if (channel === undefined) throw await lost();

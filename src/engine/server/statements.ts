@@ -61,7 +61,8 @@ export function createServerReads(options: ReadsOptions) {
   const { client, settings, isSandbox, resultBytesMax, watch } = options;
   const slots = Array.from({ length: options.slots }, () => ({}));
   const pool = createSessionPool(slots, options);
-  const running = new Map<AbortController, Promise<unknown>>();
+  const running = new Set<Promise<unknown>>();
+  const stopping = new AbortController();
 
   async function run(
     write: () => BoundStatement,
@@ -99,7 +100,6 @@ export function createServerReads(options: ReadsOptions) {
     ): Promise<QueryResult> {
       const slot = await pool.acquire(deadline, query);
       const startedMs = performance.now();
-      const stopping = new AbortController();
       const ofFile = fileSettings(query.format);
       const querySettings = {
         default_format: query.format,
@@ -108,19 +108,20 @@ export function createServerReads(options: ReadsOptions) {
         ...(ofFile !== undefined && { ...ofFile, wait_end_of_query: 1 }),
       };
       // The slot is released when the server has ended the query, which after an abort is later than the response.
-      const result = run(write, querySettings, AbortSignal.any([deadline, stopping.signal])).finally(() => {
-        running.delete(stopping);
+      const signal = AbortSignal.any([deadline, stopping.signal]);
+      const result = run(write, querySettings, signal).finally(() => {
+        running.delete(result);
         pool.release(slot);
       });
-      running.set(stopping, result);
+      running.add(result);
       const { bytes, rows } = await untilAborted(result, deadline);
       const elapsedMs = performance.now() - startedMs;
       return { bytes, rows: ofFile === undefined ? undefined : (rows ?? 0), elapsedMs, coreMs: elapsedMs };
     },
     /** Stops running queries with this reason, waits for their end and closes the connections. */
     async stop(reason: Error): Promise<void> {
-      for (const stopping of running.keys()) stopping.abort(reason);
-      await Promise.allSettled([...running.values()]);
+      stopping.abort(reason);
+      await Promise.allSettled(running);
       await client.close();
     },
   };
@@ -195,6 +196,6 @@ export function createServerWrites(
       return parseRows((await owner.send({ sql, settings: INSPECT_SETTINGS, signal })).bytes);
     },
     /** Resolves when no insert and no command runs any more. */
-    idle: async () => void (await Promise.allSettled([...writing])),
+    idle: async () => void (await Promise.allSettled(writing)),
   };
 }
