@@ -148,10 +148,7 @@ const PROBE_AGAIN_MS = 1_000;
 function createFlights({ run, shared, now, staleIfErrorSeconds }: CachedOptions, kept: Kept) {
   const flights = createSingleFlight<FlightResult>();
 
-  /**
-   * Whether an answer is shared: no other caller sends a caller's own SELECT, so sharing it would only fill the
-   * memory of all replicas.
-   */
+  /** Whether an answer is shared: no other caller sends a caller's own SELECT. */
   const replicasOf = ({ endpoint }: Question) => (isAdHoc(endpoint) ? undefined : shared);
 
   /** @param seconds how old an answer of another replica may be; 0: none will do */
@@ -163,10 +160,7 @@ function createFlights({ run, shared, now, staleIfErrorSeconds }: CachedOptions,
     return await replicas.obtain(computation, (answer) => isYounger(answer, seconds, now()));
   }
 
-  /**
-   * Starts or joins one flight for all callers and the warmer that wait for a question; a caller that bounds the age
-   * has its own.
-   */
+  /** Starts or joins one flight for all that wait for a question; a caller that bounds the age has its own. */
   function fly(question: Question, caller: FlightCaller) {
     const { key, endpoint } = question;
     const { signal, lane, requestId, lease, lastAskedMs } = caller;

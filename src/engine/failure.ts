@@ -60,7 +60,7 @@ export function createGate(timeoutMs: number, stop: () => Promise<void>) {
   };
 }
 
-/** Returns the error of a query that was stopped at its deadline. */
+/** The error of a query that was stopped at its deadline. */
 export function queryTimeout(timeoutMs: number): TailraceError {
   return new TailraceError('query_timeout', `the query took longer than ${timeoutMs} ms and was stopped`);
 }

@@ -214,10 +214,7 @@ export function onCluster(cluster: string): Sql {
   return cluster === '' ? sql`` : sql` ON CLUSTER ${identifier(cluster)}`;
 }
 
-/**
- * Names are quoted, because `index`, `constraint` and `projection` are keywords there. Definitions allow letters,
- * digits and `_`.
- */
+/** Names are quoted: `index`, `constraint` and `projection` are keywords there. They have letters, digits and `_`. */
 function columnDefinition({ name, type, expression, codec, settings }: TableColumn): string {
   const parts = [`\`${name}\` ${type}`];
   if (expression !== '') parts.push(`DEFAULT ${expression}`);
@@ -264,10 +261,7 @@ const MESSAGE_INDEX: TableIndex = {
 // A range of one project is some dozens of rows; with the engine's 8,192 a query would read those of all projects.
 const ROWS_PER_GRANULE = 64;
 
-/**
- * Returns the projection of a rollup. Its name depends on its definition, so that a part's projection is never that of
- * another definition.
- */
+/** Returns the projection of a rollup. Its name depends on its definition: no part's is that of another definition. */
 export function rollupProjection(rollup: Rollup) {
   // As queries have to write it, letter by letter except for names of tables.
   const interval = `toStartOfInterval(timestamp, toIntervalMicrosecond(${rollup.everySeconds} * 1000000))`;

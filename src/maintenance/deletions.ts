@@ -49,10 +49,7 @@ export interface SourceRows {
 export interface DeletionJob {
   readonly id: string;
   readonly deletion: Deletion;
-  /**
-   * Its moment, ms since the epoch: it deletes the events that were acknowledged before, and none that are sent
-   * afterwards.
-   */
+  /** Its moment, ms since the epoch: it deletes what was acknowledged before, and nothing that is sent afterwards. */
   readonly acceptedMs: number;
   /** The events that it deletes; on a server, other processes may have stored more while they were counted. */
   readonly counted: readonly SourceRows[];
@@ -72,10 +69,7 @@ export interface DeletionsOptions {
     followDeletions(): Promise<unknown>;
   };
   readonly control: Pick<ControlStore, 'record'>;
-  /**
-   * Keeps this process from storing events until `release`, which is idempotent. `idle` resolves when none are being
-   * stored.
-   */
+  /** Stops storing until `release`, which is idempotent. `idle` resolves when no events are being stored. */
   readonly holdInserts: () => { readonly idle: Promise<void>; readonly release: () => void };
   /** Called before each; see `Reserve.free`. */
   readonly makeRoom: () => Promise<void>;

@@ -26,9 +26,13 @@ export interface RunningOptions {
   readonly onSuspect: (query: Suspect) => void;
 }
 
-interface Sent extends SuspectQuery, Suspect {
+interface Sent extends Suspect {
   readonly process: EngineProcess;
+  /** Whether it is running for the second time, since an earlier process ended under it. */
+  readonly isAgain: boolean;
 }
+
+type SuspectQuery = Pick<Sent, 'lane' | 'isAgain'>;
 
 // KILL finds a query only once the engine has started it, so it is repeated until the query is gone.
 const KILL_AGAIN_MS = 50;
@@ -144,13 +148,6 @@ async function kill(tag: string, process: EngineProcess): Promise<void> {
     .catch(() => {}); // sent again
 }
 
-/** A query that was running when the engine process ended. */
-export interface SuspectQuery {
-  readonly lane?: string | undefined;
-  /** Whether it was running for the second time, since an earlier process ended under it. */
-  readonly isAgain: boolean;
-}
-
 // By the number of ends: a process may crash once without any query's fault. Bounded, since the fault may be the
 // endpoint's, and may be fixed.
 const WAIT_MS = [0, 5_000, 30_000, 300_000, 900_000, 3_600_000] as const;
@@ -162,10 +159,7 @@ const KEYS_MAX = 1_000;
 
 export type Suspects = ReturnType<typeof createSuspects>;
 
-/**
- * Makes a key wait, with all its tokens, whose queries were running at two ends of the engine process: longer each
- * time. @param now ms
- */
+/** Makes a key wait, with all its tokens, whose queries were running at two ends of the process: longer each time. */
 export function createSuspects(now: () => number = () => performance.now()) {
   const keys = new LRUCache<string, { ends: number; untilMs: number }>({
     ...{ max: KEYS_MAX, ttl: REMEMBERED_MS, ttlResolution: 0, perf: { now } },

@@ -129,7 +129,7 @@ async function attempt(client: ClickHouseClient, request: ServerRequest): Promis
 }
 
 /** The received bytes, and the error that ended them early: the server's reason may be at their end. */
-async function collect(stream: Readable, bytesMax: number): Promise<{ bytes: Buffer; broken?: Error }> {
+async function collect(stream: Readable, bytesMax: number): Promise<{ bytes: Buffer; broken?: unknown }> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
@@ -138,8 +138,7 @@ async function collect(stream: Readable, bytesMax: number): Promise<{ bytes: Buf
       length += chunk.length;
       if (length > bytesMax) break; // ends the stream, and with it the query
     }
-  } catch (error) {
-    const broken = error instanceof Error ? error : new Error(String(error));
+  } catch (broken) {
     return { bytes: Buffer.concat(chunks), broken };
   }
   if (length > bytesMax) throw tooLarge(bytesMax);
@@ -174,10 +173,7 @@ interface ResponseHead {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/**
- * A failure reported by a ClickHouse server or by a proxy in front of it. Its message is the server's text, values
- * included.
- */
+/** A failure reported by a server or by a proxy in front of it. Its message is the server's text, values included. */
 export class ServerException extends Error {
   override readonly name = 'ServerException';
   /** ClickHouse's code; `undefined` if the response came from something else. */

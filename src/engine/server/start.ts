@@ -83,10 +83,7 @@ async function checkReader({ client, settings }: Reader, { user, setting }: Acco
 const OTHERS_QUERIES = 'system.query_log';
 const RIGHTS = 'SELECT on the tables of Tailrace, and nothing else';
 
-/**
- * Checks that a caller's SQL cannot read or change anything but the tables, even if it passes the checks of its text.
- * Whether the user may read the tables of an endpoint is checked with the definitions.
- */
+/** Checks that a caller's SQL cannot read or change anything but the tables, even if it passes the checks of its text. */
 async function checkSandbox(
   { client, settings }: Reader,
   { user, setting }: Account,
