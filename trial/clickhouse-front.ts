@@ -6,7 +6,6 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { drainPending, Session } from 'chdb';
 import { writeEngineConfig } from '../src/engine/embedded/sessions.ts';
-import { runStatement } from '../src/engine/process/session-host.ts';
 import { writeValue } from '../src/sql/sql.ts';
 
 /** One request as ClickHouse reads it from its address and body. */
@@ -129,7 +128,10 @@ export async function startClickHouseFront(
       }
       await session.queryAsync(setAll(request));
       const format = request.http.get('default_format') ?? 'TabSeparated';
-      const result = await runStatement(session, withoutKeeper(request.sql), format);
+      const result = await session.queryAsync(withoutKeeper(request.sql), { format }).catch(async (error) => {
+        await session.queryAsync('SELECT 1', { format: 'Null' }).catch(() => {}); // until then the engine lists the query
+        throw error;
+      });
       return { bytes: Buffer.from(result.bytes()), rows: result.rowsRead };
     } finally {
       clearInterval(again);

@@ -18,22 +18,7 @@ import {
   type Served,
 } from './store.ts';
 
-export interface CachedQueries extends Pick<Kept, 'find' | 'warmKeys'> {
-  /**
-   * Returns an answer that `find` has not found: from another replica, from a flight that is under way, or from a
-   * query. Failures are never kept.
-   *
-   * @throws TailraceError `not_cached` if the caller demands a kept answer; the failure of the query
-   */
-  compute(question: Question, caller?: CallerOptions): Promise<Served>;
-  /**
-   * Computes a kept answer again and replaces it; if that fails, the old one stays. One of several replicas
-   * computes, and the others copy its answer.
-   *
-   * @returns whether this one computed
-   */
-  refresh(entry: CacheEntry): Promise<boolean>;
-}
+export type CachedQueries = ReturnType<typeof createCached>;
 
 export interface CachedOptions extends Omit<KeptOptions, 'onOverdue'> {
   readonly run: Run;
@@ -41,7 +26,7 @@ export interface CachedOptions extends Omit<KeptOptions, 'onOverdue'> {
   readonly shared?: SharedAnswers | undefined;
   /** How much longer than `caching` an answer is served while the engine is unavailable; 0: no longer. */
   readonly staleIfErrorSeconds: number;
-  /** Called when a refresh in the background has ended. */
+  /** Called when a refresh has ended that this replica computed, or that failed. */
   readonly onRefresh: (endpoint: Endpoint, error?: unknown) => void;
 }
 
@@ -50,18 +35,23 @@ export interface CachedOptions extends Omit<KeptOptions, 'onOverdue'> {
  * of its query (spec 2.1, 8); identical concurrent questions share one flight. An endpoint without caching (spec 4.2 rule 5)
  * is not cached: each request runs its own query.
  */
-export function createCached(options: CachedOptions): CachedQueries {
+export function createCached(options: CachedOptions) {
   const { run, store, now, staleIfErrorSeconds, onRefresh } = options;
-  const kept = createKept({ ...options, onOverdue: refreshBehind });
+  const kept = createKept({ ...options, onOverdue: (entry) => void refresh(entry) });
   const flights = createFlights(options, kept);
 
-  /** Fire and forget; the end is reported. */
-  function refreshBehind(entry: CacheEntry): void {
+  async function refresh(entry: CacheEntry): Promise<boolean> {
     const { endpoint } = entry.question;
-    flights.refresh(entry).then(
-      (hasComputed) => hasComputed && onRefresh(endpoint),
-      (error) => onRefresh(endpoint, error),
-    );
+    // If it fails, it is tried again after a full interval, so that a broken engine is not flooded.
+    entry.dueMs = now() + (endpoint.warmingSeconds ?? 0) * 1000;
+    try {
+      const hasComputed = await flights.refresh(entry);
+      if (hasComputed) onRefresh(endpoint);
+      return hasComputed;
+    } catch (error) {
+      onRefresh(endpoint, error);
+      return false;
+    }
   }
 
   function toServed(answer: Answer, outcome: CacheOutcome): Served {
@@ -108,8 +98,20 @@ export function createCached(options: CachedOptions): CachedQueries {
   return {
     find: kept.find,
     warmKeys: kept.warmKeys,
-    refresh: flights.refresh,
-    async compute(question, caller = {}) {
+    /**
+     * Computes a kept answer again and replaces it; if that fails, the old one stays. One of several replicas
+     * computes, and the others copy its answer. Never rejects; `onRefresh` reports the end.
+     *
+     * @returns whether this one has computed it
+     */
+    refresh,
+    /**
+     * Returns an answer that `find` has not found: from another replica, from a flight that is under way, or from a
+     * query. Failures are never kept.
+     *
+     * @throws TailraceError `not_cached` if the caller demands a kept answer; the failure of the query
+     */
+    async compute(question: Question, caller: CallerOptions = {}): Promise<Served> {
       const { endpoint } = question;
       if (endpoint.cachingSeconds === undefined || caller.noStore === true) {
         if (caller.onlyIfCached === true) throw notCached(endpoint);
@@ -127,11 +129,8 @@ function notCached({ name, cachingSeconds }: Endpoint): TailraceError {
 }
 
 /** Whether a failure is not due to the query: it may succeed a little later. */
-function isUnavailable(error: unknown): boolean {
-  return (
-    error instanceof TailraceError && (error.code === 'engine_unavailable' || error.code === 'overloaded')
-  );
-}
+const isUnavailable = (error: unknown) =>
+  error instanceof TailraceError && (error.code === 'engine_unavailable' || error.code === 'overloaded');
 
 interface FlightCaller extends CallerOptions {
   /** Stores a refreshed entry. One that left the store during its refresh gets its earlier age back. */
@@ -149,25 +148,19 @@ const PROBE_AGAIN_MS = 1_000;
 function createFlights({ run, shared, now, staleIfErrorSeconds }: CachedOptions, kept: Kept) {
   const flights = createSingleFlight<FlightResult>();
 
-  /**
-   * Whether an answer is shared: no other caller sends a caller's own SELECT, so sharing it would only fill the
-   * memory of all replicas.
-   */
+  /** Whether an answer is shared: no other caller sends a caller's own SELECT. */
   const replicasOf = ({ endpoint }: Question) => (isAdHoc(endpoint) ? undefined : shared);
 
   /** @param seconds how old an answer of another replica may be; 0: none will do */
   async function obtain(computation: Computation, seconds: number, lease?: Lease): Promise<FlightResult> {
-    const replicas = replicasOf(computation.question);
-    if (replicas === undefined)
-      return { answer: await computation.compute(computation.signal), outcome: 'miss' };
+    const { question, compute, signal } = computation;
+    const replicas = replicasOf(question);
+    if (replicas === undefined) return { answer: await compute(signal), outcome: 'miss' };
     if (lease !== undefined || seconds === 0) return await replicas.compute(computation, lease);
     return await replicas.obtain(computation, (answer) => isYounger(answer, seconds, now()));
   }
 
-  /**
-   * Starts or joins one flight for all callers and the warmer that wait for a question; a caller that bounds the age
-   * has its own.
-   */
+  /** Starts or joins one flight for all that wait for a question; a caller that bounds the age has its own. */
   function fly(question: Question, caller: FlightCaller) {
     const { key, endpoint } = question;
     const { signal, lane, requestId, lease, lastAskedMs } = caller;
@@ -183,13 +176,13 @@ function createFlights({ run, shared, now, staleIfErrorSeconds }: CachedOptions,
     const isBounded = shared !== undefined && seconds !== endpoint.cachingSeconds;
     const name = isBounded ? `${key} of ${seconds} s` : key;
     // A flight that is under way does not know the lease, and may itself be waiting for it.
-    if (flights.has(name)) lease?.release?.();
+    if (flights.has(name)) lease?.();
     return flights.run(name, start, { signal, name: lane });
   }
 
   return {
     fly,
-    /** See `CachedQueries.refresh`. */
+    /** @returns whether this replica has computed the answer */
     async refresh(entry: CacheEntry): Promise<boolean> {
       const { question, answer, lastAskedMs } = entry;
       const replicas = replicasOf(question);
@@ -216,7 +209,6 @@ interface WarmerOptions {
   /** The served endpoints; another array if they have changed. */
   readonly endpoints: () => readonly Endpoint[];
   readonly now: () => number;
-  readonly onRefresh: (endpoint: Endpoint, error?: unknown) => void;
 }
 
 /**
@@ -225,23 +217,10 @@ interface WarmerOptions {
  * come first: an answer whose turn has not come is refreshed when it is requested next. A refresh that fails leaves
  * the good answer for the rest of its life.
  */
-export function createWarmer({ store, cached, endpoints, now, onRefresh }: WarmerOptions) {
+export function createWarmer({ store, cached, endpoints, now }: WarmerOptions) {
   let running: Promise<void> | undefined;
   let served: readonly Endpoint[] = [];
   let current = new Set<string>();
-
-  async function refresh(entry: CacheEntry): Promise<void> {
-    const { endpoint } = entry.question;
-    // If it fails, it is tried again after a full interval, so that a broken engine is not flooded.
-    entry.dueMs = now() + (endpoint.warmingSeconds ?? 0) * 1000;
-    try {
-      if (await cached.refresh(entry)) onRefresh(endpoint);
-    } catch (error) {
-      onRefresh(endpoint, error);
-    } finally {
-      running = undefined;
-    }
-  }
 
   /** Removes entries of definitions that have changed or gone: their questions can no longer be asked. */
   function followDefinitions(): void {
@@ -270,7 +249,9 @@ export function createWarmer({ store, cached, endpoints, now, onRefresh }: Warme
       for (const key of cached.warmKeys()) {
         const entry = findDue(key);
         if (entry === undefined) continue;
-        running = refresh(entry);
+        running = cached.refresh(entry).then(() => {
+          running = undefined;
+        });
         return;
       }
     },
@@ -279,6 +260,4 @@ export function createWarmer({ store, cached, endpoints, now, onRefresh }: Warme
   };
 }
 
-function nameOf({ id, hash }: Endpoint): string {
-  return id + hash;
-}
+const nameOf = ({ id, hash }: Endpoint) => id + hash;

@@ -24,13 +24,11 @@ export interface Computation {
   readonly signal: AbortSignal;
 }
 
-/** The right to compute an answer while the other replicas wait for it; without `release` none was to be had. */
-export interface Lease {
-  readonly release?: () => void;
-}
+/** The right to compute an answer while the other replicas wait for it: releases it. Without Redis there is none. */
+export type Lease = () => void;
 
 /** Another replica has the answer, or this one computes it, or another one is computing it. */
-type Claim = { readonly answer: Answer } | { readonly lease: Lease } | 'held';
+type Claim = { readonly answer: Answer } | { readonly lease: Lease | undefined } | 'held';
 
 export type SharedAnswers = ReturnType<typeof createSharedAnswers>;
 
@@ -106,18 +104,16 @@ export function createSharedAnswers(options: SharedAnswersOptions) {
     if (value !== undefined && lifeMs > 0) await redis.send(['SET', name, value, 'PX', String(lifeMs)]);
   }
 
-  async function takeLease(key: string): Promise<Lease | 'held'> {
+  async function takeLease(key: string): Promise<Lease | undefined | 'held'> {
     const name = leaseNameOf(key);
     const set = (when: 'NX' | 'XX') => redis.send(['SET', name, '', when, 'PX', String(LEASE_MS)]);
     const reply = await set('NX');
-    if (reply === undefined) return {};
     if (reply === null) return 'held';
+    if (reply === undefined) return undefined;
     const renewing = setInterval(() => void set('XX'), RENEW_MS);
-    return {
-      release() {
-        clearInterval(renewing);
-        run(redis.send(['DEL', name]));
-      },
+    return () => {
+      clearInterval(renewing);
+      run(redis.send(['DEL', name]));
     };
   }
 
@@ -125,9 +121,9 @@ export function createSharedAnswers(options: SharedAnswersOptions) {
   async function claim(question: Question, isGood: (answer: Answer) => boolean): Promise<Claim> {
     const lease = await takeLease(question.key);
     if (lease === 'held') return 'held';
-    const found = lease.release && (await findGood(question, isGood));
+    const found = lease && (await findGood(question, isGood));
     if (found === undefined) return { lease };
-    lease.release?.();
+    lease?.();
     return found;
   }
 
@@ -138,15 +134,15 @@ export function createSharedAnswers(options: SharedAnswersOptions) {
   }
 
   /** Computes the answer and shares it. @param lease released when the answer is there or has failed */
-  async function compute(computation: Computation, lease: Lease = {}): Promise<FlightResult> {
+  async function compute(computation: Computation, lease?: Lease): Promise<FlightResult> {
     const { question, lifeSeconds, signal } = computation;
     try {
       const answer = await computation.compute(signal);
       // In this order: a replica that sees the lease released has to find the answer.
-      run(share(question.key, answer, lifeSeconds).finally(() => lease.release?.()));
+      run(share(question.key, answer, lifeSeconds).finally(lease));
       return { answer, outcome: 'miss' };
     } catch (error) {
-      lease.release?.();
+      lease?.();
       throw error;
     }
   }

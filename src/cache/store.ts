@@ -18,10 +18,7 @@ export type CacheStore = LRUCache<string, CacheEntry>;
 
 const ENTRY_OVERHEAD_BYTES = 512;
 
-/**
- * Bytes that may be kept beside an answer, counted as though they were stored: three compressed forms of at most
- * this share of the body each (JSON compresses far better), and each form as a text if that is short.
- */
+/** Bytes beside an answer, counted as though stored: three compressed forms of at most this share, short ones as texts. */
 export const COMPRESSED_SHARE_MAX = 0.25;
 const COMPRESSED_FORMS_MAX = 3;
 /** Node copies longer texts once more on their way to the socket. */
@@ -78,7 +75,7 @@ export interface KeptOptions {
   readonly now: () => number;
   /** From 0 up to 1; spreads the refreshes of answers that were computed together. */
   readonly random: () => number;
-  /** Starts a refresh that the warmer has not started in time. */
+  /** Starts a refresh that the warmer has not started in time, and puts the entry's next one off. */
   readonly onOverdue: (entry: CacheEntry) => void;
 }
 
@@ -104,23 +101,11 @@ export function createKept({ store, now, random, onOverdue }: KeptOptions) {
     warm.delete(oldest);
   }
 
-  /** The warmer has skipped the entry or not reached it yet. The caller does not wait. */
-  function refreshIfOverdue(entry: CacheEntry, nowMs: number): void {
-    const { warmingSeconds } = entry.question.endpoint;
-    if (warmingSeconds === undefined || entry.dueMs > nowMs) return;
-    if (isYounger(entry.answer, warmingSeconds, nowMs)) return;
-    entry.dueMs = nowMs + warmingSeconds * 1000;
-    onOverdue(entry);
-  }
-
   return {
     noteUse,
     /** Returns the keys of answers to be kept warm, the most recently requested first. */
     warmKeys: () => [...warm].reverse(),
-    /**
-     * Finds an answer that is young enough. This counts as a use: it stays, is kept warm, and is refreshed if that is
-     * overdue.
-     */
+    /** Finds an answer that is young enough. This counts as a use: it stays, and is refreshed if that is overdue. */
     find(question: Question, directives?: CacheDirectives): Served | undefined {
       const entry = directives?.noStore === true ? undefined : store.get(question.key);
       if (entry === undefined) return undefined;
@@ -129,7 +114,9 @@ export function createKept({ store, now, random, onOverdue }: KeptOptions) {
       const { answer } = entry;
       if (!isYounger(answer, acceptedSeconds(question.endpoint, directives), nowMs)) return undefined;
       noteUse(question);
-      refreshIfOverdue(entry, nowMs);
+      // The warmer has skipped the entry or not reached it yet. The caller does not wait.
+      const { warmingSeconds = Number.POSITIVE_INFINITY } = question.endpoint;
+      if (entry.dueMs <= nowMs && !isYounger(answer, warmingSeconds, nowMs)) onOverdue(entry);
       return { answer, outcome: 'hit', ageSeconds: ageSeconds(answer, nowMs) };
     },
     /** Keeps an answer, unless a later one is kept. @returns the answer */
@@ -145,10 +132,7 @@ export function createKept({ store, now, random, onOverdue }: KeptOptions) {
   };
 }
 
-/**
- * Whether an answer is younger than so many seconds. One from the future is not: the clock was set back, its age is
- * unknown.
- */
+/** Whether an answer is younger than so many seconds. One from the future is not: the clock was set back. */
 export function isYounger({ instantMs }: Answer, seconds: number, nowMs: number): boolean {
   return nowMs >= instantMs && nowMs - instantMs < seconds * 1000;
 }

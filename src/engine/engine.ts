@@ -18,23 +18,14 @@ export type RowFormat = 'JSONEachRow' | 'TSVRaw' | 'TabSeparated';
 /** Formats in which an answer is one file, which is valid even without rows: with a line of column names, or a schema. */
 export type FileFormat = 'CSVWithNames' | 'ArrowStream' | 'Parquet';
 
-/**
- * Formats in which an answer is one JSON document: the rows, each on a line that begins with two tabs, and statistics
- * of what was read.
- */
+/** Formats in which an answer is one JSON document: the rows, each on a line that begins with two tabs, and statistics. */
 export type ReportFormat = 'JSON' | 'JSONCompact';
 
 /** How a query queues for a reader. */
 export interface QueueOptions {
-  /**
-   * Lane of the key or its token (lanes.ts), or the name of internal work. A query without one has no bound for its
-   * lane.
-   */
+  /** Lane of the key or its token (lanes.ts), or the name of internal work. Without one it has no bound for its lane. */
   readonly lane?: string | undefined;
-  /**
-   * Registers a listener for the lanes of callers that join the same flight: the query runs at the first slot of any of
-   * them.
-   */
+  /** Registers a listener for the lanes of callers that join the flight: it runs at the first slot of any of them. */
   readonly onJoin?: ((listener: (lane: string) => void) => void) | undefined;
 }
 
@@ -64,8 +55,8 @@ export interface QueryLimits {
   readonly resultBytesMax: number;
 }
 
-/** Rows for one table. */
-export type InsertBatch = InsertTarget & (RowText | RowBlocks);
+/** Rows for one table. `token` deduplicates: rows sent again with it, within the engine's window, are stored once. */
+export type InsertBatch = { readonly table: string; readonly token?: string } & (RowText | RowBlocks);
 
 /** Rows as text, in one of the engine's formats. */
 export interface RowText {
@@ -82,21 +73,12 @@ export interface RowBlocks {
   readonly blocks: readonly Buffer[];
 }
 
-interface InsertTarget {
-  readonly table: string;
-  /** Deduplication token: rows sent again with it, within the engine's window, are not stored again. */
-  readonly token?: string;
-}
-
-/** Writes a statement with its values and its search guards (sql/search-guard.ts). Called once the query has its slot. */
+/** Writes a statement with its values and search guards (sql/search-guard.ts). Called once the query has its slot. */
 export type WriteStatement = () => string;
 
 /** The engine's present state, for metrics. */
 export interface EngineGauges {
-  /**
-   * `unreachable`: a server does not answer. `restarting`, `lost`: of the embedded engine; `lost` after several failed
-   * starts.
-   */
+  /** `unreachable`: of a server. `restarting`, `lost`: of the embedded engine; `lost` after several failed starts. */
   readonly state: 'up' | 'unreachable' | 'restarting' | 'lost';
   /** Restarts of the embedded engine, failed ones included. */
   readonly restarts: number;

@@ -60,7 +60,7 @@ export function createGate(timeoutMs: number, stop: () => Promise<void>) {
   };
 }
 
-/** Returns the error of a query that was stopped at its deadline. */
+/** The error of a query that was stopped at its deadline. */
 export function queryTimeout(timeoutMs: number): TailraceError {
   return new TailraceError('query_timeout', `the query took longer than ${timeoutMs} ms and was stopped`);
 }
@@ -142,20 +142,20 @@ function classify(
   raw: string,
   isAuthors: boolean,
 ): { code: ErrorCode; message: string } {
-  if (engineCode === MEMORY_LIMIT_EXCEEDED) {
-    // "(total)": the engine as a whole lacks memory, so a retry may succeed. "(for query)": it cannot.
-    return raw.includes('(total)')
-      ? { code: 'overloaded', message: 'the engine is out of memory for now' }
-      : { code: 'query_failed', message: 'the query needs more memory than one query may take' };
-  }
+  // "(total)": the engine as a whole lacks memory, so a retry may succeed. "(for query)": it cannot.
+  if (engineCode === MEMORY_LIMIT_EXCEEDED && raw.includes('(total)'))
+    return { code: 'overloaded', message: 'the engine is out of memory for now' };
+  if (engineCode === MEMORY_LIMIT_EXCEEDED)
+    return { code: 'query_failed', message: 'the query needs more memory than one query may take' };
   if (DISK_FULL.test(raw)) return { code: 'overloaded', message: DISK_FULL_MESSAGE };
   if (engineCode === QUOTA_EXCEEDED)
     return { code: 'overloaded', message: 'the quota for such queries is used up for now; ask again later' };
   const reason = BAD_PATTERN.exec(raw)?.groups?.['reason'];
-  if (PATTERN_CODES.has(engineCode) && reason !== undefined) {
-    const message = `is not a valid RE2 regular expression: ${reason.trim()}`;
-    return { code: 'invalid_parameter', message };
-  }
+  if (PATTERN_CODES.has(engineCode) && reason !== undefined)
+    return {
+      code: 'invalid_parameter',
+      message: `is not a valid RE2 regular expression: ${reason.trim()}`,
+    };
   const code = engineCode === undefined ? 'engine_unavailable' : (CODES[engineCode] ?? 'query_failed');
   return { code, message: FIXED[code] ?? (isAuthors ? raw : publicMessage(raw)) };
 }

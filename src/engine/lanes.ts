@@ -122,7 +122,7 @@ export function createSessionPool<Session>(
   { one, many, mayHold }: PoolWork = QUERIES,
 ) {
   const idle = [...sessions];
-  const waiting = createLanes<ReturnType<typeof createWaiter<Session>>>();
+  const waiting = createLanes<Waiter<Session>>();
   /** Held session → its lane. */
   const holders = new Map<Session, string>();
   const mayServe = (lane: string) => mayHold(lane, [...holders.values()], sessions.length);
@@ -147,18 +147,30 @@ export function createSessionPool<Session>(
   /** Queues for a session. */
   function wait(signal: AbortSignal, lane: string, onJoin: QueueOptions['onJoin']): Promise<Session> {
     const { promise, resolve, reject } = Promise.withResolvers<Session>();
-    const leave = (error: unknown) => {
+    const onAbort = () => waiter.fail(signal.reason);
+    const timer = setTimeout(() => waiter.fail(tooLong(one, limits.queueTimeoutMs)), limits.queueTimeoutMs);
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
       waiting.delete(waiter);
-      reject(error);
     };
-    const late = () => tooLong(one, limits.queueTimeoutMs);
-    const waiter = createWaiter({ take: resolve, fail: leave }, signal, { ms: limits.queueTimeoutMs, late });
+    const waiter: Waiter<Session> = {
+      take(session) {
+        end();
+        resolve(session);
+      },
+      fail(error) {
+        end();
+        reject(error);
+      },
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
     waiting.push(lane, waiter);
     // A caller that joins the flight adds its own lane, and its own time, to the query.
     onJoin?.((other) => {
       if (!waiting.has(waiter) || findFull(waiting, other, limits) !== undefined) return;
       waiting.push(other, waiter);
-      waiter.restart();
+      timer.refresh();
       serve();
     });
     serve();
@@ -179,9 +191,10 @@ export function createSessionPool<Session>(
     acquire(signal: AbortSignal, { lane = OWN_LANE, onJoin }: QueueOptions = {}): Promise<Session> {
       if (signal.aborted) return Promise.reject(signal.reason);
       if (idle.length > 0 && mayServe(lane)) return wait(signal, lane, onJoin); // no waiting lane may take what is idle
-      const full =
-        waiting.size >= limits.queueMax ? { max: limits.queueMax } : findFull(waiting, lane, limits);
-      return full === undefined ? wait(signal, lane, onJoin) : Promise.reject(tooMany(many, full));
+      const full = findFull(waiting, lane, limits);
+      if (full === undefined) return wait(signal, lane, onJoin);
+      const message = `${full.max} ${many}${full.whose} are waiting already`;
+      return Promise.reject(new TailraceError('overloaded', message));
     },
     release,
     /** Rejects every waiting query. */
@@ -191,23 +204,14 @@ export function createSessionPool<Session>(
   };
 }
 
-/** A reached bound. */
-interface Full {
-  readonly max: number;
-  readonly whose?: string;
-}
-
-/** The bound that a lane has reached; `undefined`: there is room for one more. */
-function findFull<T>(waiting: Lanes<T>, lane: string, limits: PoolLimits): Full | undefined {
-  const { queuePerLaneMax, queuePerTokenMax = queuePerLaneMax } = limits;
+/** Finds the bound that a lane has reached; `undefined`: there is room for one more. */
+function findFull<T>(waiting: Lanes<T>, lane: string, limits: PoolLimits) {
+  const { queueMax, queuePerLaneMax, queuePerTokenMax = queuePerLaneMax } = limits;
   const key = keyOfLane(lane);
+  if (waiting.size >= queueMax) return { max: queueMax, whose: '' };
   if (waiting.lengthOfKey(key) >= queuePerLaneMax) return { max: queuePerLaneMax, whose: ' of this key' };
   if (lane === key || waiting.length(lane) < queuePerTokenMax) return undefined;
   return { max: queuePerTokenMax, whose: ' of this token' };
-}
-
-function tooMany(many: string, { max, whose = '' }: Full): TailraceError {
-  return new TailraceError('overloaded', `${max} ${many}${whose} are waiting already`);
 }
 
 /**
@@ -222,34 +226,6 @@ function mayQuery(lane: string, held: readonly string[], sessions: number): bool
   const key = keyOfLane(lane);
   if (held.filter((other) => keyOfLane(other) === key).length >= sessions - 1) return false;
   return lane === key || held.filter((other) => other === lane).length < Math.max(sessions - 2, 1);
-}
-
-/** Creates a waiter that fails when `signal` aborts or its time is over. */
-function createWaiter<Session>(
-  waiter: Waiter<Session>,
-  signal: AbortSignal,
-  timeout: { readonly ms: number; readonly late: () => TailraceError },
-) {
-  const timer = setTimeout(() => fail(timeout.late()), timeout.ms);
-  const onAbort = () => fail(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  function end(): void {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-  }
-  function fail(error: unknown): void {
-    end();
-    waiter.fail(error);
-  }
-  return {
-    take(session: Session): void {
-      end();
-      waiter.take(session);
-    },
-    fail,
-    /** Restarts its timeout. */
-    restart: () => void timer.refresh(),
-  };
 }
 
 function tooLong(work: string, queueTimeoutMs: number): TailraceError {

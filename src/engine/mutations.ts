@@ -16,10 +16,7 @@ export interface Unfinished {
 
 /**
  * Creates a deletion of the rows of a source that meet a condition. When it resolves, the engine has recorded, even
- * across a crash, that the rows stored by then have to be deleted; it rewrites their files in the background. Rows
- * that are stored later stay.
- *
- * @param condition SQL on the columns of the table
+ * across a crash, that the rows stored by then have to be deleted. Rows that are stored later stay.
  */
 export async function createDeletion(engine: Engine, source: Source, condition: Sql): Promise<void> {
   const what = sql`DELETE WHERE ${condition} SETTINGS mutations_sync = 0`;
@@ -103,8 +100,7 @@ export interface RollupBuilderOptions {
  * those that no source has any more. Each part is rewritten whole or not at all, so after a crash the engine, or the
  * next `tick`, continues with the others.
  */
-export function createRollupBuilder(options: RollupBuilderOptions) {
-  const { engine, sources, onProgress, onNotDropped } = options;
+export function createRollupBuilder({ engine, sources, onProgress, onNotDropped }: RollupBuilderOptions) {
   let left: ReadonlyMap<string, number> = new Map();
   let building: string | undefined;
   // By projection, rounds that have left parts without it: a part that cannot be rewritten is not retried forever.
@@ -113,55 +109,47 @@ export function createRollupBuilder(options: RollupBuilderOptions) {
   // The rollups whose predecessors have been dropped.
   let dropped: string | undefined;
 
-  async function tick(): Promise<void> {
-    await dropOld().catch(onNotDropped);
-    const all = await readProgress(engine, sources());
-    left = new Map(all.map((one) => [one.source.name, one.left]));
-    const current = all.find(({ projection }) => projection === building);
-    if (current !== undefined && (await isRunning(engine, current))) return;
-    building = undefined;
-    if (current !== undefined) return await finish(current); // the counts were read before it had ended
-    const next = all.find((one) => one.left > 0 && !hasFailed(one.projection));
-    if (next === undefined) return;
-    building = next.projection;
-    report(next, 'started');
-    if (await isRunning(engine, next)) return;
-    const what = sql`MATERIALIZE PROJECTION ${identifier(next.projection)} SETTINGS mutations_sync = 0`;
-    await engine.command(alterTable(next.source, engine.cluster, what));
-  }
-
   async function dropOld(): Promise<void> {
-    const declared = sources().map(
-      ({ table, rollup }) => `${table} ${rollup && rollupProjection(rollup).name}`,
-    );
-    if (declared.join() === dropped) return;
+    const declared = sources()
+      .map(({ table, rollup }) => `${table} ${rollup && rollupProjection(rollup).name}`)
+      .join();
+    if (declared === dropped) return;
     const stored = await readTables(engine);
     for (const source of sources()) {
       const definition = stored.get(storedTable(source, engine.cluster))?.definition ?? '';
       for (const name of findOldRollups(source, definition)) await dropRollup(engine, source, name);
     }
-    dropped = declared.join();
+    dropped = declared;
   }
 
-  async function finish(current: TableProgress): Promise<void> {
-    // Read again: the last parts may have been replaced since.
-    const [now = current] = await readProgress(engine, [current.source]);
-    left = new Map([...left, [now.source.name, now.left]]);
-    rounds.set(now.projection, now.left === 0 ? 0 : (rounds.get(now.projection) ?? 0) + 1);
-    if (now.left === 0) report(now, 'done');
-    else if (hasFailed(now.projection)) report(now, 'failed');
-  }
-
-  function report({ source, rows, left: rowsLeft }: TableProgress, state: Parameters<typeof onProgress>[1]) {
-    onProgress({ source: source.name, rows, left: rowsLeft }, state);
+  async function finish({ source, projection }: TableProgress): Promise<void> {
+    // Read again: the counts were read before it had ended, and the last parts may have been replaced since.
+    const [now] = await readProgress(engine, [source]);
+    if (now === undefined) return;
+    left = new Map([...left, [source.name, now.left]]);
+    rounds.set(projection, now.left === 0 ? 0 : (rounds.get(projection) ?? 0) + 1);
+    if (now.left === 0) onProgress(toProgress(now), 'done');
+    else if (hasFailed(projection)) onProgress(toProgress(now), 'failed');
   }
 
   return {
-    /**
-     * Looks at every table, and continues or begins with one; to be called every few seconds. Never rejects for a part
-     * that failed.
-     */
-    tick,
+    /** Continues or begins with one table; to be called every few seconds. Never rejects for a part that failed. */
+    async tick(): Promise<void> {
+      await dropOld().catch(onNotDropped);
+      const all = await readProgress(engine, sources());
+      left = new Map(all.map((one) => [one.source.name, one.left]));
+      const current = all.find(({ projection }) => projection === building);
+      if (current !== undefined && (await isRunning(engine, current))) return;
+      building = undefined;
+      if (current !== undefined) return await finish(current);
+      const next = all.find((one) => one.left > 0 && !hasFailed(one.projection));
+      if (next === undefined) return;
+      building = next.projection;
+      onProgress(toProgress(next), 'started');
+      if (await isRunning(engine, next)) return;
+      const what = sql`MATERIALIZE PROJECTION ${identifier(next.projection)} SETTINGS mutations_sync = 0`;
+      await engine.command(alterTable(next.source, engine.cluster, what));
+    },
     /** Rows without the rollup by source, as of the last `tick`; only sources that have one. */
     get left() {
       return left;
@@ -173,11 +161,13 @@ export function createRollupBuilder(options: RollupBuilderOptions) {
 // again.
 const ROUNDS_MAX = 5;
 
-interface TableProgress {
+interface TableProgress extends Omit<RollupProgress, 'source'> {
   readonly source: Source;
   readonly projection: string;
-  readonly rows: number;
-  readonly left: number;
+}
+
+function toProgress({ source, rows, left }: TableProgress): RollupProgress {
+  return { source: source.name, rows, left };
 }
 
 /** Reads the state of each source that has a rollup. */

@@ -29,10 +29,7 @@ export const FORMAT_SETTINGS = {
   output_format_json_validate_utf8: 1,
 } as const;
 
-/**
- * Further settings of formats, sent to a server only with queries in them: the profiles of older deployments do not
- * allow them.
- */
+/** Sent to a server only with queries in these formats: the profiles of older deployments do not allow them. */
 const FILE_SETTINGS: Readonly<Record<FileFormat, EngineSettings>> = {
   // RFC 4180. Every text is quoted, even an empty one, so that nothing between two commas means NULL.
   CSVWithNames: { output_format_csv_crlf_end_of_line: 1, format_csv_null_representation: '' },
@@ -114,10 +111,7 @@ export function createValueWriter(): (sql: string | WriteStatement, values: Valu
   };
 }
 
-/**
- * Replaces each `@name` of a text with `{name:String}`, which the server binds, and guards searches. Values that are
- * too long for a URL are quoted in the text instead, which means the same.
- */
+/** As `createValueWriter`, with `{name:String}`, which the server binds, unless the values are too long for a URL. */
 export function createValueBinder(): (sql: string | WriteStatement, values: Values) => BoundStatement {
   const getRewriter = createRewriters();
   return (sql, values) => {

@@ -132,7 +132,12 @@ function dependencyRank({ otherwise, contains }: SourceColumn): number {
 function findViews(source: Source, old: StoredTable | undefined, cluster: string): Addition[] {
   const { external } = source;
   if (external === undefined || old?.comment === viewComment(source, external)) return [];
-  const remove = old === undefined ? dropView(source, cluster) : restoreView(old.definition, cluster);
+  const remove =
+    old === undefined
+      ? sql`DROP VIEW IF EXISTS ${identifier(source.table)}${onCluster(cluster)}`
+      : trusted(
+          old.definition.replace(/^CREATE VIEW (\S+)/, `CREATE OR REPLACE VIEW $1${onCluster(cluster)}`),
+        );
   return [{ add: [createView(source, external, cluster)], remove: [remove] }];
 }
 
@@ -143,7 +148,7 @@ function findTakenName({ external, file, table }: Source, old: StoredTable | und
   if (external === undefined && !isView) return [];
   if (external === undefined)
     return [`${file}: the database has a view called ${table}; take another name for the table`];
-  if (isView && isOwnView(old.comment)) return [];
+  if (isView && old.comment.startsWith(MADE_BY)) return [];
   return [
     `${file}: the database has a ${isView ? 'view' : 'table'} called ${table} already, which Tailrace does not ` +
       'change; set "table" to a free name, by which stored queries then read the source',
@@ -188,26 +193,19 @@ export async function readTables(engine: Engine): Promise<Map<string, StoredTabl
   );
   const columnsOf = Map.groupBy(columns, ({ table }) => table);
   return new Map(
-    tables.map((table) => {
-      const own = columnsOf.get(table['name']) ?? [];
-      const stored = {
-        engine: String(table['engine']),
-        comment: String(table['comment']),
-        definition: `${table['create_table_query']} `,
-        columns: new Map(
-          own.map(({ name, type, expression }) => [
-            String(name),
-            { type: String(type), expression: String(expression) },
-          ]),
-        ),
-      };
-      return [String(table['name']), stored];
+    tables.map(({ name, engine: kind, comment, create_table_query: definition }) => {
+      const own = (columnsOf.get(name) ?? []).map((column) => {
+        const { type, expression } = column;
+        return [String(column['name']), { type: String(type), expression: String(expression) }] as const;
+      });
+      const described = { engine: String(kind), comment: String(comment), definition: `${definition} ` };
+      return [String(name), { ...described, columns: new Map(own) }];
     }),
   );
 }
 
 /** Prefix of the comment of each view created by Tailrace: no other view or table is ever replaced. */
-const MADE_BY = 'made by tailrace';
+const MADE_BY = 'made by tailrace: ';
 
 // Columns that a source file leaves out. An event has the same id each time that it is read.
 const DEFAULTS: Readonly<Record<string, string>> = {
@@ -259,20 +257,7 @@ COMMENT ${viewComment(source, external)}`;
 
 /** Identifies Tailrace's views, and the definition that each was created from. */
 function viewComment(source: Source, external: ExternalTable): string {
-  return `${MADE_BY}: ${hash('sha256', selectExternal(source, external)).slice(0, 16)}`;
-}
-
-function isOwnView(comment: string): boolean {
-  return comment.startsWith(`${MADE_BY}: `);
-}
-
-/** Returns the statement that restores a view from its definition in the engine. */
-function restoreView(definition: string, cluster: string): Sql {
-  return trusted(definition.replace(/^CREATE VIEW (\S+)/, `CREATE OR REPLACE VIEW $1${onCluster(cluster)}`));
-}
-
-function dropView({ table }: Source, cluster: string): Sql {
-  return sql`DROP VIEW IF EXISTS ${identifier(table)}${onCluster(cluster)}`;
+  return `${MADE_BY}${hash('sha256', selectExternal(source, external)).slice(0, 16)}`;
 }
 
 /** Returns the source with constants of the right types instead of its table, for an engine without that table. */

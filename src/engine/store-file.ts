@@ -8,7 +8,7 @@ import { isTransient, toStartError } from '../lib/system-failure.ts';
 import { sql } from '../sql/sql.ts';
 import { readVersion } from '../version.ts';
 import type { Engine } from './engine.ts';
-import type { StoredTable } from './schema.ts';
+import { readTables, type StoredTable } from './schema.ts';
 import { alterTable, storedTable } from './table.ts';
 
 const SQLITE_BUSY = 5;
@@ -53,9 +53,7 @@ export function lockStore(dataDir: string, owner: string): { release(): void } {
 }
 
 /** The file that the owner keeps locked and open. */
-function lockFile(dataDir: string): string {
-  return join(dataDir, 'lock.sqlite');
-}
+const lockFile = (dataDir: string) => join(dataDir, 'lock.sqlite');
 
 /**
  * Returns the owner of a data directory, as given to `lockStore`; `undefined` if there is none. A killed process owns
@@ -77,14 +75,9 @@ export function findOwner(dataDir: string): string | undefined {
   }
 }
 
-function isBusy(error: unknown): boolean {
-  return (error as { errcode?: unknown }).errcode === SQLITE_BUSY;
-}
+const isBusy = (error: unknown) => (error as { errcode?: unknown }).errcode === SQLITE_BUSY;
 
-/**
- * Writes the owner, best effort: the text is only for other processes' messages, and a full disk must not prevent
- * reading the store.
- */
+/** Best effort: the text is only for other processes' messages, and a full disk must not prevent reading the store. */
 function writeOwner(file: string, owner: string): void {
   try {
     writeFileSync(file, `${owner}\n`);
@@ -117,10 +110,7 @@ function readOwner(file: string): string {
   }
 }
 
-/**
- * In the data directory: the version of the embedded store beside it, and its tables for `tailrace check`, since no
- * other process can read the store while a service runs.
- */
+/** The version of the embedded store, and its tables for `tailrace check`, which cannot read the store of a service. */
 const FILE = 'tables.json';
 
 /** The version of the tables' layout that this program reads and writes. A store of any other version is rejected. */
@@ -240,39 +230,25 @@ const MARK = /\s*\[tailrace store (\d+)\]$/;
  * @throws InputError if any table of the database is of another version
  */
 export async function checkServerStore(engine: Engine): Promise<void> {
-  for (const comment of (await readComments(engine)).values()) {
-    const version = parseMark(comment);
+  for (const table of (await readTables(engine)).values()) {
+    const version = parseMark(table);
     if (version !== undefined) rejectOther('CLICKHOUSE_URL: the event store there', version);
   }
 }
 
 /** Writes the version into the comment of each table that does not have it. */
 export async function markServerStore(engine: Engine, sources: readonly Source[]): Promise<void> {
-  const comments = await readComments(engine);
+  const tables = await readTables(engine);
   for (const source of sources) {
-    const comment = comments.get(storedTable(source, engine.cluster));
-    if (comment === undefined || parseMark(comment) === STORE_VERSION) continue;
-    const what = sql`MODIFY COMMENT ${withMark(comment)}`;
-    await engine.command(alterTable(source, engine.cluster, what));
+    const table = tables.get(storedTable(source, engine.cluster));
+    if (table === undefined || parseMark(table) === STORE_VERSION) continue;
+    const comment = `${table.comment.replace(MARK, '')} [tailrace store ${STORE_VERSION}]`.trimStart();
+    await engine.command(alterTable(source, engine.cluster, sql`MODIFY COMMENT ${comment}`));
   }
 }
 
-/** Reads the comments of tables with rows, by table: views have other comments (schema.ts). */
-async function readComments(engine: Engine): Promise<ReadonlyMap<string, string>> {
-  const rows = await engine.inspect(
-    "SELECT name, comment FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'",
-  );
-  return new Map(rows.map((row) => [String(row['name']), String(row['comment'])]));
-}
-
-/** @returns the version; `undefined` without a mark */
-function parseMark(comment: string): number | undefined {
-  const [, version] = MARK.exec(comment) ?? [];
+/** @returns the version; `undefined` without a mark, as in tables without rows: views have other comments (schema.ts) */
+function parseMark({ engine, comment }: StoredTable): number | undefined {
+  const version = engine.endsWith('MergeTree') ? MARK.exec(comment)?.[1] : undefined;
   return version === undefined ? undefined : Number(version);
-}
-
-function withMark(comment: string): string {
-  const rest = comment.replace(MARK, '');
-  const mark = `[tailrace store ${STORE_VERSION}]`;
-  return rest === '' ? mark : `${rest} ${mark}`;
 }

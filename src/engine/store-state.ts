@@ -26,8 +26,6 @@ export interface StoredDay {
 /**
  * Reads sizes and the times of the oldest and newest event, from the engine's metadata of its parts: no event is read.
  * Events beyond their retention count until their day is dropped.
- *
- * @throws the errors of `Engine.inspect`
  */
 export async function readStoreState(engine: Engine, sources: readonly Source[]): Promise<StoreState> {
   const stored = await engine.inspect(
@@ -48,12 +46,7 @@ export async function readStoreState(engine: Engine, sources: readonly Source[])
   );
 }
 
-/**
- * Lists the days of all tables in the database that hold rows, oldest first; on a cluster the days of the tables on
- * each server.
- *
- * @throws the errors of `Engine.inspect`
- */
+/** Lists the days of all tables that hold rows, oldest first; on a cluster of the tables on each server. */
 export async function readDays(engine: Engine): Promise<StoredDay[]> {
   const rows = await engine.inspect(
     sql`SELECT table, partition AS day, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM ${partsOf(engine)}
@@ -67,7 +60,7 @@ export async function readDays(engine: Engine): Promise<StoredDay[]> {
   }));
 }
 
-/** Reads the version of ClickHouse, such as `26.7.2.1`. @throws the errors of `Engine.inspect` */
+/** Reads the version of ClickHouse, such as `26.7.2.1`. */
 export async function readEngineVersion(engine: Engine): Promise<string> {
   const [row] = await engine.inspect('SELECT version() AS version');
   return String(row?.['version']);
@@ -103,7 +96,6 @@ const WAIT_MS_MAX = 1_000;
 /**
  * Reads the tables at most once in five seconds, for all callers together.
  *
- * @param read one call at a time
  * @param now ms since the epoch
  * @returns a function that returns the last sizes if the engine fails or takes longer than a second, and `undefined` if
  *   there are none yet
@@ -117,13 +109,9 @@ export function createStoreSizes(
 
   async function refresh(): Promise<void> {
     const readMs = now();
-    try {
-      kept = { tables: await read(), readMs, hasFailed: false };
-    } catch {
-      kept = kept && { ...kept, hasFailed: true }; // the state of the engine is another metric
-    } finally {
-      reading = undefined;
-    }
+    const tables = await read().catch(() => undefined); // the state of the engine is another metric
+    kept = tables === undefined ? kept && { ...kept, hasFailed: true } : { tables, readMs, hasFailed: false };
+    reading = undefined;
   }
 
   return async () => {

@@ -9,28 +9,27 @@ export interface TableColumn {
   readonly type: string;
   /** Default for rows stored before the column was added; empty for the common columns. */
   readonly expression: string;
-  /** Empty: the part's codec, which is stronger once the part is `RECOMPRESSED_AFTER_DAYS` old. */
-  readonly codec: string;
-  /** Empty: the table's settings. */
-  readonly settings: string;
+  /** Default: the part's codec, which is stronger once the part is `RECOMPRESSED_AFTER_DAYS` old. */
+  readonly codec?: string;
+  /** Default: the table's. */
+  readonly settings?: string;
 }
 
 // A granule of metadata is larger than a block of the default size: larger blocks are smaller on the disk, and a reader
 // of one granule reads no more. The minimum is the default, since it also counts for the lengths of the texts, which
 // the engine keeps in blocks of their own: with a mebibyte, a reader of one text would decompress the lengths of
 // 131,072.
-const BLOCKS_MAX = 'max_compress_block_size = 2097152';
-const METADATA_BLOCKS = `min_compress_block_size = 65536, ${BLOCKS_MAX}`;
+const METADATA_BLOCKS = 'min_compress_block_size = 65536, max_compress_block_size = 2097152';
 
-const COMMON: Record<(typeof COMMON_COLUMNS)[number], { type: string; codec: string; settings?: string }> = {
+const COMMON: Record<(typeof COMMON_COLUMNS)[number], Omit<TableColumn, 'name' | 'expression'>> = {
   id: { type: 'String', codec: 'ZSTD(1)' },
   timestamp: { type: "DateTime64(6, 'UTC')", codec: 'Delta(8), ZSTD(1)' },
   project: { type: 'LowCardinality(String)', codec: 'ZSTD(1)' },
-  event_message: { type: 'String', codec: '' },
+  event_message: { type: 'String' },
   // JSON text as received: the JSON column type drops nulls, reorders keys and turns dotted keys into objects.
-  metadata: { type: 'String', codec: '', settings: METADATA_BLOCKS },
+  metadata: { type: 'String', settings: METADATA_BLOCKS },
   // The event's other top-level members, as JSON text of one object; empty if there are none.
-  attributes: { type: 'String', codec: '' },
+  attributes: { type: 'String' },
 };
 
 const NUMBERS = "'Int64', 'UInt64', 'Double'";
@@ -59,7 +58,7 @@ export function columnNames(source: Source): string[] {
 
 /** The columns of a source's table: those of every event, then its typed ones. */
 export function tableColumns(source: Source): TableColumn[] {
-  const common = COMMON_COLUMNS.map((name) => ({ name, expression: '', settings: '', ...COMMON[name] }));
+  const common = COMMON_COLUMNS.map((name) => ({ name, expression: '', ...COMMON[name] }));
   return [...common, ...source.columns.map(typedColumn)];
 }
 
@@ -71,16 +70,14 @@ export function tableColumns(source: Source): TableColumn[] {
 function typedColumn({ name, type, path, otherPaths, contains, otherwise }: SourceColumn): TableColumn {
   if (contains !== undefined) {
     const text = contains.text === undefined ? 'project' : writeValue(contains.text);
-    const expression = `position(ifNull(\`${contains.column}\`, ''), ${text}) > 0`;
-    return { name, type: 'Bool', expression, codec: '', settings: '' };
+    return { name, type: 'Bool', expression: `position(ifNull(\`${contains.column}\`, ''), ${text}) > 0` };
   }
   const { type: sqlType } = TYPES[type];
   const values = [path, ...otherPaths].map((one) => valueAt(one, type));
   const value = otherPaths.length === 0 ? values.join() : `coalesce(${values.join(', ')})`;
-  if (otherwise === undefined) return { name, type: sqlType, expression: value, codec: '', settings: '' };
+  if (otherwise === undefined) return { name, type: sqlType, expression: value };
   const others = otherwise.map((other) => (other === 'project' ? other : `ifNull(\`${other}\`, '')`));
-  const expression = `ifNull(${value}, concat(${["''", ...others].join(', ')}))`;
-  return { name, type: 'String', expression, codec: '', settings: '' };
+  return { name, type: 'String', expression: `ifNull(${value}, concat(${["''", ...others].join(', ')}))` };
 }
 
 /** Writes the value at a path as an expression; NULL if it is missing or of another type. */
@@ -217,15 +214,12 @@ export function onCluster(cluster: string): Sql {
   return cluster === '' ? sql`` : sql` ON CLUSTER ${identifier(cluster)}`;
 }
 
-/**
- * Names are quoted, because `index`, `constraint` and `projection` are keywords there. Definitions allow letters,
- * digits and `_`.
- */
+/** Names are quoted: `index`, `constraint` and `projection` are keywords there. They have letters, digits and `_`. */
 function columnDefinition({ name, type, expression, codec, settings }: TableColumn): string {
   const parts = [`\`${name}\` ${type}`];
   if (expression !== '') parts.push(`DEFAULT ${expression}`);
-  if (codec !== '') parts.push(`CODEC(${codec})`);
-  if (settings !== '') parts.push(`SETTINGS (${settings})`);
+  if (codec !== undefined) parts.push(`CODEC(${codec})`);
+  if (settings !== undefined) parts.push(`SETTINGS (${settings})`);
   return parts.join(' ');
 }
 
@@ -264,26 +258,18 @@ const MESSAGE_INDEX: TableIndex = {
 // events, deletions, dropped days, merges and backups as the rows do. The engine reads them instead of rows if a query
 // needs nothing else.
 
-const NAME_PREFIX = 'rollup_';
-
 // A range of one project is some dozens of rows; with the engine's 8,192 a query would read those of all projects.
 const ROWS_PER_GRANULE = 64;
 
-/** Returns the interval of an event as queries have to write it, letter by letter except for names of tables. */
-function rollupInterval({ everySeconds }: Rollup): string {
-  return `toStartOfInterval(timestamp, toIntervalMicrosecond(${everySeconds} * 1000000))`;
-}
-
-/**
- * Returns the projection of a rollup. Its name depends on its definition, so that a part's projection is never that of
- * another definition.
- */
+/** Returns the projection of a rollup. Its name depends on its definition: no part's is that of another definition. */
 export function rollupProjection(rollup: Rollup) {
-  const keys = ['project', rollupInterval(rollup), ...rollup.by.map((column) => `\`${column}\``)].join(', ');
+  // As queries have to write it, letter by letter except for names of tables.
+  const interval = `toStartOfInterval(timestamp, toIntervalMicrosecond(${rollup.everySeconds} * 1000000))`;
+  const keys = ['project', interval, ...rollup.by.map((column) => `\`${column}\``)].join(', ');
   // The newlines end trailing comments.
   const values = rollup.values.map(({ sql }) => `${sql}\n`).join(', ');
   const select = `(SELECT ${keys}, ${values} GROUP BY ${keys}) WITH SETTINGS (index_granularity = ${ROWS_PER_GRANULE})`;
-  const name = NAME_PREFIX + hash('sha256', select).slice(0, 16);
+  const name = `rollup_${hash('sha256', select).slice(0, 16)}`;
   return { kind: 'PROJECTION' as const, name, definition: `\`${name}\` ${select}` };
 }
 

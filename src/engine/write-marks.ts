@@ -57,11 +57,6 @@ export interface FilledTables {
 // No table has this name, so only changes count that may be of any table.
 const ANY_TABLE = '';
 
-interface Reading {
-  readonly version: WriteVersion;
-  readonly tables: ReadonlySet<string>;
-}
-
 /**
  * Reads which tables have rows, and again after a command, which may have changed any of them. Without a reading, and
  * on a store that other processes may write to, every table may have rows.
@@ -70,7 +65,7 @@ export function createFilledTables(
   engine: Pick<Engine, 'inspect' | 'seesEveryWrite'>,
   writes: Pick<WriteMarks, 'version' | 'hasChanged'>,
 ): FilledTables {
-  let last: Reading | undefined;
+  let last: { readonly version: WriteVersion; readonly tables: ReadonlySet<string> } | undefined;
   let isReading = false;
 
   async function read(): Promise<void> {

@@ -16,7 +16,7 @@ import { SQLITE_FILE } from '../keys/sqlite-store.ts';
 import { SECRET_FILE } from '../keys/token.ts';
 import { makeFolder, makePrivateFile, replaceFile, syncFile, syncFolder } from '../lib/file.ts';
 import { compileSchema } from '../lib/schema-check.ts';
-import { identifier, join as joinSql, sql, trusted } from '../sql/sql.ts';
+import { identifier, join as joinSql, type Sql, sql, trusted } from '../sql/sql.ts';
 import { readVersion } from '../version.ts';
 
 /** In the folder of a backup: what the engine has written. */
@@ -122,32 +122,35 @@ export interface BackupState {
   readonly error: string;
 }
 
-interface NewBackup {
-  /** New folder below `EngineConfig.backupDir`. */
-  readonly dir: string;
-  /** Folder of an older backup, whose files are referred to. */
-  readonly base: string | undefined;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Starts to write all tables, as they are once no deletion is unfinished, into a new folder.
  *
+ * @param backup a folder below `EngineConfig.backupDir`, and that of an older backup, to whose files it refers
  * @returns for `readBackup`
  */
-export async function startBackup(engine: Engine, { dir, base, signal }: NewBackup): Promise<string> {
+export async function startBackup(
+  engine: Engine,
+  { dir, base, signal }: Pick<BackupOptions, 'dir' | 'base'> & { readonly signal: AbortSignal },
+): Promise<string> {
   await untilDeleted(engine, signal);
-  const id = randomUUID();
   const views = await engine.inspect(
     "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'View'",
   );
   // Of existing tables: the start creates them.
   const except = views.map(({ name }) => sql`${trusted(DATABASE)}.${identifier(String(name))}`);
   const what = except.length === 0 ? sql`` : sql` EXCEPT TABLES ${joinSql(except, ', ')}`;
-  const settings = base === undefined ? sql`` : sql`, base_backup = File(${base})`;
-  await engine.inspect(
-    sql`BACKUP DATABASE ${trusted(DATABASE)}${what} TO File(${dir}) SETTINGS id = ${id}${settings} ASYNC`,
-  );
+  return await startCopy(engine, sql`BACKUP DATABASE ${trusted(DATABASE)}${what} TO File(${dir})`, base);
+}
+
+/** Starts to restore all tables of a backup into an empty store. @returns for `readBackup` */
+export async function startRestore(engine: Engine, dir: string, base?: string): Promise<string> {
+  return await startCopy(engine, sql`RESTORE DATABASE ${trusted(DATABASE)} FROM File(${dir})`, base);
+}
+
+async function startCopy(engine: Engine, statement: Sql, base: string | undefined): Promise<string> {
+  const id = randomUUID();
+  const ofBase = base === undefined ? sql`` : sql`, base_backup = File(${base})`;
+  await engine.inspect(sql`${statement} SETTINGS id = ${id}${ofBase} ASYNC`);
   return id;
 }
 
@@ -177,8 +180,8 @@ export async function untilWritten(read: () => Promise<BackupState>, signal?: Ab
 }
 
 /**
- * As `untilWritten`, by the engine of a service, which goes on when `signal` aborts: then this waits for its end, too,
- * before it rejects. Otherwise the rest of the backup would be written into the folder that has been removed.
+ * As `untilWritten`, by the engine of a service, which goes on when `signal` aborts: it would write the rest of the
+ * backup into the folder that has been removed, so this waits for its end before it rejects.
  */
 export async function untilServiceHasWritten(
   read: () => Promise<BackupState>,
@@ -201,27 +204,18 @@ export async function syncAll(dir: string): Promise<void> {
   syncFolder(dir);
 }
 
-/** @returns path → SHA-256 */
+/** @returns path → SHA-256, of all files but the manifest. @throws InputError if something is a link or the like */
 async function hashFiles(dir: string): Promise<Map<string, string>> {
   const hashes = new Map<string, string>();
-  for (const path of (await listFiles(dir)).filter((one) => one !== MANIFEST_FILE)) {
+  for (const path of await readdir(dir, { recursive: true })) {
+    const stats = await lstat(join(dir, path));
+    if (stats.isDirectory() || path === MANIFEST_FILE) continue;
+    if (!stats.isFile()) throw new InputError([`${join(dir, path)} is not a file: no backup has a link`]);
     const sha256 = createHash('sha256');
     await pipeline(createReadStream(join(dir, path)), sha256);
     hashes.set(path, sha256.digest('hex'));
   }
   return hashes;
-}
-
-/** Lists the paths of all files below a folder. @throws InputError if something is not a file or folder, such as a link */
-async function listFiles(dir: string): Promise<string[]> {
-  const files: string[] = [];
-  for (const path of await readdir(dir, { recursive: true })) {
-    const stats = await lstat(join(dir, path));
-    if (stats.isDirectory()) continue;
-    if (!stats.isFile()) throw new InputError([`${join(dir, path)} is not a file: no backup has a link`]);
-    files.push(path);
-  }
-  return files;
 }
 
 /** @throws InputError if the folder holds no backup, an unfinished one, or one of another version */

@@ -1,3 +1,4 @@
+import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { createDeletion, isRewriting, readUnfinished, type Unfinished } from '../engine/mutations.ts';
 import { storedTable } from '../engine/table.ts';
@@ -5,8 +6,36 @@ import { messageOf, TailraceError } from '../errors.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import type { Actor } from '../keys/management.ts';
 import { createLock } from '../lib/abort.ts';
-import { identifier, join, sql } from '../sql/sql.ts';
-import { type Deletion, describeDeletion, toCondition } from './deletion-request.ts';
+import { formatInstant, type Micros } from '../lib/instant.ts';
+import { identifier, join, type Sql, sql } from '../sql/sql.ts';
+
+/** Which events to delete, irrevocably. */
+export interface Deletion {
+  /** Empty: events without a project. */
+  readonly project: string;
+  readonly sources: readonly Source[];
+  /** Whether the request named no source: then it deletes in every one that is there. */
+  readonly isOfAll: boolean;
+  /** Protected sources, which a deletion in every source leaves out. */
+  readonly leftOut: readonly Source[];
+  /** Only events whose timestamp is earlier. */
+  readonly before: Micros | undefined;
+}
+
+/** Returns the SQL condition of a deletion, on the columns of every event. */
+export function toCondition({ project, before }: Deletion): Sql {
+  const ofProject = sql`project = ${project}`;
+  if (before === undefined) return ofProject;
+  return sql`${ofProject} AND timestamp < toDateTime64(${formatInstant(before)}, 6, 'UTC')`;
+}
+
+/** Describes the deletion to people and for the audit trail. */
+export function describeDeletion({ project, sources, isOfAll, before }: Deletion): string {
+  const what = project === '' ? 'events without a project' : `events of project ${JSON.stringify(project)}`;
+  const where = isOfAll ? 'all sources' : sources.map(({ name }) => name).join(', ');
+  const until = before === undefined ? '' : `, before ${formatInstant(before).replace(' ', 'T')}Z`;
+  return `${what} in ${where}${until}`;
+}
 
 /** The events of one source that a deletion concerns. */
 export interface SourceRows {
@@ -20,10 +49,7 @@ export interface SourceRows {
 export interface DeletionJob {
   readonly id: string;
   readonly deletion: Deletion;
-  /**
-   * Its moment, ms since the epoch: it deletes the events that were acknowledged before, and none that are sent
-   * afterwards.
-   */
+  /** Its moment, ms since the epoch: it deletes what was acknowledged before, and nothing that is sent afterwards. */
   readonly acceptedMs: number;
   /** The events that it deletes; on a server, other processes may have stored more while they were counted. */
   readonly counted: readonly SourceRows[];
@@ -36,25 +62,6 @@ export interface DeletionJob {
   readonly done: Promise<void>;
 }
 
-/** Deletes events irrevocably. */
-export interface Deletions {
-  /** Counts the matching events by source. Those that an earlier deletion will remove do not count. */
-  count(deletion: Deletion): Promise<SourceRows[]>;
-  /**
-   * Creates a deletion and writes it into the audit trail, unless no event matches. When it resolves the engine knows
-   * what to delete, and continues even after a crash.
-   *
-   * @throws TailraceError `overloaded` if too many run; failures of the control store and the engine, after which it
-   * may have begun
-   */
-  start(deletion: Deletion, by: Actor): Promise<DeletionJob>;
-  /** Finds one of the last jobs of this process. */
-  find(id: string): DeletionJob | undefined;
-  isRunning(): boolean;
-  /** Waits for deletions that an earlier process has left unfinished, too. Never rejects. */
-  watch(): void;
-}
-
 export interface DeletionsOptions {
   readonly core: {
     readonly engine: Engine;
@@ -62,10 +69,7 @@ export interface DeletionsOptions {
     followDeletions(): Promise<unknown>;
   };
   readonly control: Pick<ControlStore, 'record'>;
-  /**
-   * Keeps this process from storing events until `release`, which is idempotent. `idle` resolves when none are being
-   * stored.
-   */
+  /** Stops storing until `release`, which is idempotent. `idle` resolves when no events are being stored. */
   readonly holdInserts: () => { readonly idle: Promise<void>; readonly release: () => void };
   /** Called before each; see `Reserve.free`. */
   readonly makeRoom: () => Promise<void>;
@@ -89,7 +93,9 @@ export const FOLLOW_EVERY_MS = 1_000;
 type Mutable<T> = { -readonly [name in keyof T]: T[name] };
 type RunningJob = Mutable<DeletionJob> & { readonly ended: PromiseWithResolvers<void> };
 
-export function createDeletions(options: DeletionsOptions): Deletions {
+export type Deletions = ReturnType<typeof createDeletions>;
+
+export function createDeletions(options: DeletionsOptions) {
   const { core, makeRoom, newId, wait } = options;
   const { engine } = core;
   const begin = createBegin(options);
@@ -102,33 +108,29 @@ export function createDeletions(options: DeletionsOptions): Deletions {
     running.delete(job);
     job.progress = undefined;
     job.state = error === undefined ? 'done' : 'failed';
-    if (error === undefined) {
-      job.ended.resolve();
-      return;
-    }
-    job.error = messageOf(error);
-    job.ended.reject(error);
+    job.error = error === undefined ? undefined : messageOf(error);
+    if (error === undefined) job.ended.resolve();
+    else job.ended.reject(error);
   }
 
   function fail(error: unknown): void {
     for (const job of running) end(job, error);
   }
 
-  /** Ends the jobs whose tables have no unfinished deletion. Cached answers with their events are not found any more. */
-  async function settle(begun: readonly RunningJob[], left: ReadonlyMap<string, Unfinished>): Promise<void> {
+  /**
+   * Ends the jobs whose tables have no unfinished deletion. Cached answers with their events are not found any more.
+   *
+   * @returns the unfinished deletions as a text; empty if there are none
+   */
+  async function poll(isIdle: boolean): Promise<string> {
+    const begun = [...running];
+    const left = await readUnfinished(engine);
     await core.followDeletions();
     for (const job of begun) job.progress = findProgress(job.deletion, left, engine);
     const done = begun.filter(({ progress }) => progress === undefined);
     // Other processes have dropped their answers by then: one poll may have been under way, the next one has seen the end.
     if (done.length > 0 && !engine.seesEveryWrite) await wait(2 * FOLLOW_EVERY_MS);
     for (const job of done) end(job);
-  }
-
-  /** @returns the unfinished deletions as a text; empty if there are none */
-  async function poll(isIdle: boolean): Promise<string> {
-    const begun = [...running];
-    const left = await readUnfinished(engine);
-    await settle(begun, left);
     if (isIdle && left.size > 0 && !(await isRewriting(engine))) fail(stuck(left));
     return left.size === 0 ? '' : JSON.stringify([...left]);
   }
@@ -157,8 +159,16 @@ export function createDeletions(options: DeletionsOptions): Deletions {
   }
 
   return {
-    count: (deletion) => countEvents(engine, deletion),
-    async start(deletion, by) {
+    /** Counts the matching events by source. Those that an earlier deletion will remove do not count. */
+    count: (deletion: Deletion) => countEvents(engine, deletion),
+    /**
+     * Creates a deletion and writes it into the audit trail, unless no event matches. When it resolves the engine knows
+     * what to delete, and continues even after a crash.
+     *
+     * @throws TailraceError `overloaded` if too many run; failures of the control store and the engine, after which it
+     * may have begun
+     */
+    async start(deletion: Deletion, by: Actor): Promise<DeletionJob> {
       if (beginning + running.size >= RUNNING_MAX)
         throw new TailraceError('overloaded', `${RUNNING_MAX} deletions are running already`);
       beginning++;
@@ -172,15 +182,19 @@ export function createDeletions(options: DeletionsOptions): Deletions {
           ...{ state: 'running', progress: undefined, error: undefined },
         };
         running.add(job);
-        remember(jobs, job);
+        jobs.set(job.id, job);
+        const [oldest = job.id] = jobs.keys();
+        if (jobs.size > REMEMBERED_MAX) jobs.delete(oldest);
         return job;
       } finally {
         beginning--;
         void watch(); // after a failure, too: some of it may have begun
       }
     },
-    find: (id) => jobs.get(id),
+    /** Finds one of the last jobs of this process. */
+    find: (id: string): DeletionJob | undefined => jobs.get(id),
     isRunning: () => beginning + running.size > 0,
+    /** Waits for deletions that an earlier process has left unfinished, too. */
     watch: () => void watch(),
   };
 }
@@ -193,15 +207,6 @@ export function createDeletions(options: DeletionsOptions): Deletions {
  */
 function createBegin({ core: { engine }, control, holdInserts, now }: DeletionsOptions) {
   const acquire = createLock();
-
-  async function audit(deletion: Deletion, counted: readonly SourceRows[], by: Actor): Promise<void> {
-    const rows = counted.reduce((sum, one) => sum + one.rows, 0);
-    if (rows === 0) return;
-    const detail = `${rows} ${describeDeletion(deletion)}`;
-    const entry = { atMs: now(), action: 'deleted', keyId: '', ...by, detail, count: 1 } as const;
-    await control.record([entry]);
-  }
-
   return async (deletion: Deletion, by: Actor): Promise<Pick<DeletionJob, 'acceptedMs' | 'counted'>> => {
     const unlock = await acquire();
     const { idle, release } = holdInserts();
@@ -213,8 +218,11 @@ function createBegin({ core: { engine }, control, holdInserts, now }: DeletionsO
     try {
       await Promise.race([idle, late.promise]);
       const counted = await countEvents(engine, deletion);
-      await audit(deletion, counted, by);
-      const found = new Set(counted.filter(({ rows }) => rows > 0).map(({ source }) => source));
+      const rows = counted.reduce((sum, one) => sum + one.rows, 0);
+      const detail = `${rows} ${describeDeletion(deletion)}`;
+      const entry = { atMs: now(), action: 'deleted', keyId: '', ...by, detail, count: 1 } as const;
+      if (rows > 0) await control.record([entry]);
+      const found = new Set(counted.filter((one) => one.rows > 0).map(({ source }) => source));
       for (const source of deletion.sources.filter(({ name }) => found.has(name)))
         await createDeletion(engine, source, toCondition(deletion));
       return { acceptedMs: now(), counted };
@@ -265,10 +273,4 @@ function stuck(left: ReadonlyMap<string, Unfinished>): TailraceError {
     `full. ${tables} are left; it continues when there is room: delete whole days by a lower ` +
     'retention_days or TAILRACE_STORE_BYTES_MAX, or enlarge the disk';
   return new TailraceError('overloaded', message, { cause });
-}
-
-function remember(jobs: Map<string, DeletionJob>, job: DeletionJob): void {
-  jobs.set(job.id, job);
-  const [oldest] = jobs.keys();
-  if (jobs.size > REMEMBERED_MAX && oldest !== undefined) jobs.delete(oldest);
 }

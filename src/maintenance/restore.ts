@@ -1,12 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DATABASE } from '../engine/embedded/sessions.ts';
 import type { Engine } from '../engine/engine.ts';
 import { markRestoring, rejectOther, removeMark, writeStoreVersion } from '../engine/store-file.ts';
 import { InputError } from '../errors.ts';
 import { CONTROL_VERSION } from '../keys/database.ts';
-import { sql, trusted } from '../sql/sql.ts';
 import {
   checkFiles,
   copyFiles,
@@ -14,6 +11,7 @@ import {
   type Manifest,
   readBackup,
   readManifest,
+  startRestore,
   syncAll,
   untilWritten,
 } from './backup.ts';
@@ -52,7 +50,7 @@ export async function checkBackup(dir: string): Promise<Manifest> {
   if (store !== null) rejectOther(`the event store of the backup ${dir}`, store);
   rejectOther(`the key store of the backup ${dir}`, control, CONTROL_VERSION);
   const files = await checkFiles(dir, manifest);
-  if (manifest.store_version === null) return manifest;
+  if (store === null) return manifest;
   checkEvents(dir, files, manifest.base !== null);
   if (manifest.base === null) return manifest;
   const base = join(dirname(dir), manifest.base);
@@ -118,11 +116,8 @@ export async function restoreBackup(
   }
 }
 
-async function restoreEvents(
-  dir: string,
-  { base }: Manifest,
-  { openEngine, signal }: RestoreOptions,
-): Promise<number> {
+async function restoreEvents(dir: string, { base }: Manifest, options: RestoreOptions): Promise<number> {
+  const { openEngine, signal } = options;
   const above = dirname(dir);
   const engine = await openEngine(above);
   try {
@@ -136,14 +131,4 @@ async function restoreEvents(
   } finally {
     await engine.close();
   }
-}
-
-/** Starts to restore all tables of a backup into an empty store. @returns for `readBackup` */
-async function startRestore(engine: Engine, dir: string, base?: string): Promise<string> {
-  const id = randomUUID();
-  const settings = base === undefined ? sql`` : sql`, base_backup = File(${base})`;
-  await engine.inspect(
-    sql`RESTORE DATABASE ${trusted(DATABASE)} FROM File(${dir}) SETTINGS id = ${id}${settings} ASYNC`,
-  );
-  return id;
 }

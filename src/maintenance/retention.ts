@@ -3,7 +3,7 @@ import type { Engine } from '../engine/engine.ts';
 import { readDays, type StoredDay } from '../engine/store-state.ts';
 import { dropDay, storedTable } from '../engine/table.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
-import { identifier, join, sql } from '../sql/sql.ts';
+import { identifier, join, type Sql, sql } from '../sql/sql.ts';
 import type { Deletions } from './deletions.ts';
 
 const DAY_MS = 86_400_000;
@@ -50,15 +50,6 @@ export interface DueDay extends StoredDay {
   readonly reason: 'age' | 'size';
 }
 
-export interface RetentionPlan {
-  /** By age before by size, each oldest first. */
-  readonly due: readonly DueDay[];
-  /** Why days that are due by the clock stay. */
-  readonly stopped: string | undefined;
-  /** The latest time that is certain, ms since the epoch. */
-  readonly certainMs: number;
-}
-
 export interface PlanInput {
   /** The days of all tables, oldest first. */
   readonly days: readonly StoredDay[];
@@ -75,7 +66,7 @@ export interface PlanInput {
  * than its bound. Tables without a source are neither deleted nor counted: the operator who removed the source decides
  * about their events.
  */
-export function planRetention({ days, sources, cluster, nowMs, storeBytesMax }: PlanInput): RetentionPlan {
+export function planRetention({ days, sources, cluster, nowMs, storeBytesMax }: PlanInput) {
   const byTable = new Map(sources.map((source) => [storedTable(source, cluster), source]));
   const all = days.flatMap((day) => {
     const source = byTable.get(day.table);
@@ -101,15 +92,18 @@ export function planRetention({ days, sources, cluster, nowMs, storeBytesMax }: 
   }
 
   const certain = Math.min(today, ...ends.values());
+  const due: DueDay[] = [
+    ...[...byAge].map((day) => ({ ...day, reason: 'age' as const })),
+    ...bySize.map((day) => ({ ...day, reason: 'size' as const })),
+  ];
   return {
-    due: [...toDue([...byAge], 'age'), ...toDue(bySize, 'size')],
+    /** By age before by size, each oldest first. */
+    due,
+    /** Why days that are due by the clock stay. */
     stopped: held && describeDoubt(nowMs, ends.get(held.number) ?? 0),
+    /** The latest time that is certain, ms since the epoch. */
     certainMs: certain === today ? nowMs : (certain + 1) * DAY_MS,
   };
-}
-
-function toDue(days: readonly Omit<DueDay, 'reason'>[], reason: DueDay['reason']): DueDay[] {
-  return days.map(({ table, day, rows, bytes, source }) => ({ table, day, rows, bytes, source, reason }));
 }
 
 /** It names no source: `/ready` needs no key. */
@@ -138,27 +132,18 @@ export interface RetentionOptions extends Pick<PlanInput, 'storeBytesMax'> {
   readonly onStopped: (reason: string | undefined) => void;
 }
 
-export interface Retention {
-  /** Deletes what is due. To be called every hour: days become due at midnight, and a store outgrows its bound slowly. */
-  run(): Promise<void>;
-  /** Why the last run has left days that are due by the clock; `undefined` if it has not. */
-  stopped(): string | undefined;
-  /**
-   * The latest time that is certain, ms since the epoch: the clock's, unless it has jumped since the last run, or
-   * stored days contradict it. Before the first run no time is.
-   */
-  certainMs(): number;
-}
+export type Retention = ReturnType<typeof createRetention>;
 
 /** Deletes whole days, by age and by size, unless the clock may be wrong. */
-export function createRetention(options: RetentionOptions): Retention {
+export function createRetention(options: RetentionOptions) {
   const { engine, sources, now, ticks, storeBytesMax } = options;
+  const { cluster } = engine;
   let stopped: string | undefined;
   let certain = { ms: 0, ticks: ticks() };
   return {
-    async run() {
+    /** Deletes what is due. To be called every hour: days become due at midnight, and a store outgrows its bound slowly. */
+    async run(): Promise<void> {
       const days = await readDays(engine);
-      const { cluster } = engine;
       const plan = planRetention({ days, sources: sources(), cluster, nowMs: now(), storeBytesMax });
       if (plan.stopped !== undefined || stopped !== undefined) options.onStopped(plan.stopped);
       stopped = plan.stopped;
@@ -169,7 +154,12 @@ export function createRetention(options: RetentionOptions): Retention {
         options.onDropped(day);
       }
     },
+    /** Why the last run has left days that are due by the clock; `undefined` if it has not. */
     stopped: () => stopped,
+    /**
+     * The latest time that is certain, ms since the epoch: the clock's, unless it has jumped since the last run, or
+     * stored days contradict it. Before the first run no time is.
+     */
     certainMs: () => Math.min(now(), certain.ms + ticks() - certain.ticks),
   };
 }
@@ -179,7 +169,7 @@ export interface KeepProjectsOptions {
   readonly sources: () => readonly Source[];
   /** Project → days that its events are kept. */
   readonly days: () => ReadonlyMap<string, number>;
-  /** The latest time that is certain, ms since the epoch; see `Retention`. */
+  /** See `createRetention`. */
   readonly certainMs: () => number;
   readonly deletions: Pick<Deletions, 'start'>;
 }
@@ -191,15 +181,14 @@ export interface KeepProjectsOptions {
 export function createKeepProjects({ engine, sources, days, certainMs, deletions }: KeepProjectsOptions) {
   return async (): Promise<void> => {
     if (days().size === 0) return;
-    const firstMs = (kept: number) => Math.floor(certainMs() / DAY_MS - kept) * DAY_MS;
-    const first = new Map([...days()].map(([project, kept]) => [project, firstMs(kept)]));
+    const keptFromMs = (keptDays: number) => Math.floor(certainMs() / DAY_MS - keptDays) * DAY_MS;
+    const firstMs = new Map([...days()].map(([project, keptDays]) => [project, keptFromMs(keptDays)]));
     const found = new Map<string, Source[]>();
-    for (const source of sources().filter(isOfProjects)) {
-      for (const project of await findOld(engine, source, first))
-        found.set(project, [...(found.get(project) ?? []), source]);
-    }
+    for (const source of sources().filter(isOfProjects))
+      for (const { project } of await engine.inspect(selectOld(source, firstMs)))
+        found.set(String(project), [...(found.get(String(project)) ?? []), source]);
     for (const [project, own] of found) {
-      const before = (first.get(project) ?? 0) * MICROS_PER_MS;
+      const before = (firstMs.get(project) ?? 0) * MICROS_PER_MS;
       const deletion = { project, sources: own, isOfAll: false, leftOut: [], before };
       await (await deletions.start(deletion, { actor: 'retention', address: '' })).done;
     }
@@ -210,20 +199,13 @@ function isOfProjects(source: Source): boolean {
   return isManaged(source) && source.isProtected !== true && source.isInternal !== true;
 }
 
-/** Finds the projects that have events before their first instant. @param first project → ms since the epoch */
-async function findOld(
-  engine: KeepProjectsOptions['engine'],
-  { table }: Source,
-  first: ReadonlyMap<string, number>,
-): Promise<string[]> {
-  const groups = Map.groupBy(first, ([, ms]) => ms);
+/** Selects the projects that have events before their first instant. @param firstMs project → ms since the epoch */
+function selectOld({ table }: Source, firstMs: ReadonlyMap<string, number>): Sql {
+  const groups = Map.groupBy(firstMs, ([, ms]) => ms);
   const conditions = [...groups].map(([ms, group]) => {
     const projects = group.map(([project]) => project);
     return sql`project IN (${projects}) AND timestamp < fromUnixTimestamp64Milli(${ms}, 'UTC')`;
   });
-  const rows = await engine.inspect(
-    sql`SELECT DISTINCT project FROM ${identifier(table)} WHERE ${join(conditions, ' OR ')}
-      SETTINGS apply_mutations_on_fly = 1`,
-  );
-  return rows.map((row) => String(row['project']));
+  return sql`SELECT DISTINCT project FROM ${identifier(table)} WHERE ${join(conditions, ' OR ')}
+      SETTINGS apply_mutations_on_fly = 1`;
 }

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Static, Type } from 'typebox';
 import type { Registry } from '../definitions/registry.ts';
-import { invalidRequest, TailraceError } from '../errors.ts';
+import { isManaged, type Source } from '../definitions/source.ts';
+import { invalidRequest, type ParameterFault, TailraceError } from '../errors.ts';
 import { actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
-import { formatInstant, isoTime } from '../lib/instant.ts';
+import { formatInstant, isoTime, parseInstant } from '../lib/instant.ts';
 import { closed, optional } from '../lib/schema.ts';
-import { type Deletion, parseDeletion } from '../maintenance/deletion-request.ts';
-import type { DeletionJob, Deletions, SourceRows } from '../maintenance/deletions.ts';
+import type { Deletion, DeletionJob, Deletions, SourceRows } from '../maintenance/deletions.ts';
 import type { DeletionView } from './view.ts';
 
 export interface DeletionParts {
@@ -37,11 +37,59 @@ export async function startDeletion(
   { dry_run: isDryRun = false, ...request }: Static<typeof NEW_DELETION>,
 ): Promise<DeletionView> {
   const deletion = parseDeletion(registry, request);
-  if (Array.isArray(deletion)) throw invalidRequest(deletion);
   if (isDryRun) return toPlanView(deletion, await deletions.count(deletion));
   const job = await deletions.start(deletion, actorOf(caller));
   await Promise.race([job.done, delay(WAIT_MS, undefined, { ref: false })]);
   return toDeletionView(job);
+}
+
+/**
+ * Checks a request against the definitions.
+ *
+ * @param request without `source`: in every source; without `before`: events of any time
+ * @throws TailraceError `invalid_request` with every fault
+ */
+export function parseDeletion(
+  registry: Registry,
+  { project, ...request }: Omit<Static<typeof NEW_DELETION>, 'dry_run'>,
+): Deletion {
+  const faults: ParameterFault[] = [];
+  const named = request.source === undefined ? undefined : registry.findSource(request.source);
+  const message = request.source === undefined ? undefined : describeFault(registry, request.source, named);
+  if (message !== undefined) faults.push({ parameter: 'source', message });
+  const before = request.before === undefined ? undefined : parseInstant(request.before);
+  if (request.before !== undefined && before === undefined)
+    faults.push({
+      parameter: 'before',
+      message:
+        'must be an ISO 8601 timestamp such as 2026-11-20T07:00:00Z; it is ' +
+        `${JSON.stringify(request.before.slice(0, 100))}`,
+    });
+  if (faults.length > 0) throw invalidRequest(faults);
+  if (named !== undefined) return { project, sources: [named], isOfAll: false, leftOut: [], before };
+  const managed = registry.sources.filter(isManaged);
+  const { leftOut = [], sources = [] } = Object.groupBy(managed, ({ isProtected }) =>
+    isProtected === true ? 'leftOut' : 'sources',
+  );
+  return { project, sources, isOfAll: true, leftOut, before };
+}
+
+/** Describes why no event of a source can be deleted; `undefined` if they can. */
+function describeFault({ sources }: Registry, name: string, source: Source | undefined): string | undefined {
+  if (source === undefined) {
+    const known = sources.map((one) => one.name).join(', ');
+    return `is not a source: ${JSON.stringify(name.slice(0, 100))}; there are ${known}`;
+  }
+  if (!isManaged(source))
+    return (
+      `must be a source that stores events: ${source.name} reads an existing table (managed: ` +
+      'false), which Tailrace never changes'
+    );
+  if (source.isProtected !== true) return undefined;
+  return (
+    `must be a source whose events can be deleted: ${source.name} is protected (protected: true); ` +
+    `Tailrace deletes its events when they are older than ${source.retentionDays} days`
+  );
 }
 
 /** Finds a deletion that this process has started. @throws TailraceError `not_found` */

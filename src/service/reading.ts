@@ -39,7 +39,7 @@ export function openReading(
   const run = createPagedRun(runCounted, context);
   const cache = createMemoryStore(config.cacheBytesMax);
   const cached = createCached({ ...config, run, now, store: cache, shared, random, onRefresh });
-  const warmer = createWarmer({ store: cache, cached, endpoints: () => registry.endpoints, now, onRefresh });
+  const warmer = createWarmer({ store: cache, cached, endpoints: () => registry.endpoints, now });
   opened.defer(async () => {
     await engine.close(); // otherwise a refresh could run for its whole time
     await warmer.idle();

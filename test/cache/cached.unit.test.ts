@@ -35,20 +35,14 @@ function setUp(options: { endpoint?: Endpoint; bytesMax?: number; staleIfErrorSe
     });
   };
   const store = createMemoryStore(options.bytesMax ?? 1_000_000);
+  const refreshes: unknown[] = [];
   const cached = createCached({
     ...{ run, store, now, random: () => 0 },
     staleIfErrorSeconds: options.staleIfErrorSeconds ?? 0,
-    onRefresh() {},
-  });
-  const endpoints = { current: options.endpoint ?? CACHED };
-  const refreshes: unknown[] = [];
-  const warmer = createWarmer({
-    store,
-    cached,
-    endpoints: () => [endpoints.current],
-    now,
     onRefresh: (_, error) => refreshes.push(error),
   });
+  const endpoints = { current: options.endpoint ?? CACHED };
+  const warmer = createWarmer({ store, cached, endpoints: () => [endpoints.current], now });
   async function askFor(endpoint: Endpoint, values: ParameterValues, caller: CallerOptions = {}) {
     const question = createQuestion(endpoint, values);
     return cached.find(question, caller) ?? (await cached.compute(question, caller));

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openEmbeddedEngine, type Suspect } from '../../src/engine/embedded/embedded.ts';
+import { openEmbeddedEngine } from '../../src/engine/embedded/embedded.ts';
+import type { Suspect } from '../../src/engine/embedded/running.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineRestart } from '../../src/engine/process/engine-process.ts';
 import { findEngineProcesses, getEngineProcess, untilGone } from '../support/engine-process.ts';

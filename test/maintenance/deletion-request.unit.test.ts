@@ -1,12 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createRegistry } from '../../src/definitions/registry.ts';
-import {
-  type Deletion,
-  describeDeletion,
-  parseDeletion,
-  toCondition,
-} from '../../src/maintenance/deletion-request.ts';
+import { type Deletion, describeDeletion, toCondition } from '../../src/maintenance/deletions.ts';
 import { createKeepProjects } from '../../src/maintenance/retention.ts';
+import { parseDeletion } from '../../src/management/deletions.ts';
 import { createSource } from '../support/source.ts';
 
 const OWN = createSource({ name: 'own.logs', table: 'own' });
@@ -25,12 +21,7 @@ const PROTECTED = createSource({
 });
 const registry = createRegistry({ endpoints: [], sources: [OWN, FOREIGN, PROTECTED] });
 
-/** @throws where there are faults */
-function parse(request: Parameters<typeof parseDeletion>[1]) {
-  const deletion = parseDeletion(registry, request);
-  if (Array.isArray(deletion)) throw new Error(JSON.stringify(deletion));
-  return deletion;
-}
+const parse = (request: Parameters<typeof parseDeletion>[1]) => parseDeletion(registry, request);
 
 describe('what is to be deleted', () => {
   test('is held to sources that store events', () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { untilAborted } from '../../lib/abort.ts';
 import { textOf } from '../../sql/sql.ts';
-import type { Engine, InsertBatch, QueryLimits, QueryOptions, QueryResult } from '../engine.ts';
+import type { Engine, InsertBatch } from '../engine.ts';
 import { createGate, tooLarge } from '../failure.ts';
 import { createSessionPool, type PoolLimits } from '../lanes.ts';
 import {
@@ -14,36 +14,22 @@ import {
 } from '../process/channel.ts';
 import {
   createSupervisor,
-  type EngineEnv,
   type EngineProcess,
   type EngineRestart,
   endProcess,
   type Supervisor,
 } from '../process/engine-process.ts';
 import { createValueWriter, parseRows } from '../read-settings.ts';
-import { closeSessions, openFirst, openProcess } from './open-process.ts';
-import { createRunningQueries } from './running.ts';
-import { CHANNEL, DATABASE, describeSessions, readerChannels } from './sessions.ts';
+import { closeSessions, openFirst } from './open-process.ts';
+import { createRunningQueries, type Suspect } from './running.ts';
+import { CHANNEL, DATABASE, describeSessions, readerChannels, type SessionOptions } from './sessions.ts';
 
-export interface EmbeddedOptions extends PoolLimits {
-  readonly dataDir: string;
-  /** See `EngineConfig`. */
-  readonly backupDir: string;
-  /** Queries that run at once. */
-  readonly readers: number;
-  /** Memory of the engine in all. */
-  readonly memoryBytesMax: number;
-  readonly limits: QueryLimits;
-  /** See `startEngineProcess`. */
-  readonly env?: EngineEnv;
+export interface EmbeddedOptions extends PoolLimits, SessionOptions {
   /** Called for each engine process that ended, and for each start that failed. */
   readonly onRestart?: ((restart: EngineRestart) => void) | undefined;
   /** Called for each query that may have ended the process. */
   readonly onSuspect?: ((query: Suspect) => void) | undefined;
 }
-
-/** A query that may have ended the engine: its endpoint and first request, and a key's id. */
-export type Suspect = Pick<QueryOptions, 'origin' | 'lane'>;
 
 // An internal statement that takes longer is stuck. Commands move data and take longer.
 const STATEMENT_MS_MAX = 60_000;
@@ -61,22 +47,15 @@ const STOP_MS_MAX = 5_000;
  * @throws EngineError when the engine cannot open the directory
  */
 export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engine> {
-  const { dataDir, limits, memoryBytesMax, onRestart = () => {}, onSuspect = () => {} } = options;
-  const sessions = describeSessions(dataDir, options);
-  const pool = createSessionPool(
-    Array.from({ length: options.readers }, (_, i) => readerChannels(i)),
-    options,
-  );
-  const { first, start } = await openFirst((signal) => openProcess(sessions, options.readers, signal));
+  const { limits, onRestart = () => {}, onSuspect = () => {} } = options;
+  const sessions = describeSessions(options);
+  const pool = createSessionPool(readerChannels(options.readers), options);
+  const { first, start } = await openFirst(sessions);
   const supervisor = createSupervisor(first, { start, waitMs: options.queueTimeoutMs, onRestart });
-  const pulse = watchPulse(supervisor, CHANNEL.control, memoryBytesMax);
-  const running = createRunningQueries({
-    supervisor,
-    timeoutMs: limits.timeoutMs,
-    onSuspect,
-  });
-  const ask = askAgain(createAsk(supervisor, STATEMENT_MS_MAX));
-  const askOnce = createAsk(supervisor, COMMAND_MS_MAX);
+  const pulse = watchPulse(supervisor, options.memoryBytesMax);
+  const running = createRunningQueries({ supervisor, timeoutMs: limits.timeoutMs, onSuspect });
+  const ask = createAsk(supervisor, { msMax: STATEMENT_MS_MAX, repeats: true });
+  const askOnce = createAsk(supervisor, { msMax: COMMAND_MS_MAX, repeats: false });
   const write = createValueWriter();
   const gate = createGate(limits.timeoutMs, stop);
 
@@ -87,7 +66,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     // If no process runs, one may be starting; it has to end before another may open the store.
     const process = await Promise.race([supervisor.close(), late]);
     if (process === undefined) return;
-    const ended = running.stop().then(() => closeSessions(process, options.readers));
+    const ended = running.stop().then(() => closeSessions(process, sessions));
     await Promise.race([ended, late]);
     await endProcess(process);
   }
@@ -106,9 +85,11 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
         };
         // The reader is released when the engine has ended the query, which after an abort is later than the response.
         const result = start().finally(() => pool.release(reader));
-        return assertSize(await untilAborted(result, deadline), limits.resultBytesMax);
+        const answer = await untilAborted(result, deadline);
+        if (answer.bytes.length > limits.resultBytesMax) throw tooLarge(limits.resultBytesMax);
+        return answer;
       }),
-    insert: (batch) => gate.pass(() => insertBatch(ask, batch)),
+    insert: (batch) => gate.pass(async () => void (await ask(CHANNEL.writer, ...toInsert(batch)))),
     command: (sql) =>
       gate.pass(
         async () =>
@@ -130,51 +111,40 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   };
 }
 
-/** @throws TailraceError if the result is too large */
-function assertSize(result: QueryResult, bytesMax: number): QueryResult {
-  if (result.bytes.length > bytesMax) throw tooLarge(bytesMax);
-  return result;
-}
-
-async function insertBatch(ask: Ask, batch: InsertBatch): Promise<void> {
-  await ask(CHANNEL.writer, toInsert(batch), batch.format === 'blocks' ? batch.blocks : batch.bytes);
-}
-
 /** Every batch has a deduplication token, so that it can be retried after the process ended, and is stored once. */
-function toInsert({ token = randomUUID(), ...batch }: InsertBatch): EngineRequest {
-  const settings = { deduplicate_insert: 'enable', insert_deduplication_token: token };
+function toInsert(batch: InsertBatch): [EngineRequest, Payload] {
   // Qualified: chDB does not quote names, and an unqualified `table` is a keyword of INSERT.
-  const target = { table: `${DATABASE}.${batch.table}`, settings };
-  return batch.format === 'blocks'
-    ? { op: 'insertBlocks', columns: batch.columns, ...target }
-    : { op: 'insert', columns: batch.columns, format: batch.format, ...target };
+  const target = {
+    op: 'insert',
+    table: `${DATABASE}.${batch.table}`,
+    token: batch.token ?? randomUUID(),
+  } as const;
+  if (batch.format === 'blocks')
+    return [{ ...target, format: 'blocks', columns: batch.columns }, batch.blocks];
+  return [{ ...target, format: batch.format, columns: batch.columns }, batch.bytes];
 }
-
-/** Sends a request to a channel of the running process. */
-type Ask = (channel: number, request: EngineRequest, payload?: Payload) => Promise<EngineAnswer>;
 
 // Not a query's tag, so no query is suspected if an internal statement is stuck.
 const OWN_STATEMENT = 'an internal statement';
 
-/**
- * Sends internal statements.
- *
- * @param msMax longest time of a statement; then it is stuck, and the process is replaced
- */
-function createAsk(supervisor: Supervisor, msMax: number): Ask {
-  return async (channel, request, payload) => {
+interface AskOptions {
+  /** Longest time of a statement; then it is stuck, and the process is replaced. */
+  readonly msMax: number;
+  /** For idempotent statements: retries once on the next process if the process ends first. */
+  readonly repeats: boolean;
+}
+
+/** Returns a function that sends an internal statement to a channel of the running process. */
+function createAsk(supervisor: Supervisor, { msMax, repeats }: AskOptions) {
+  async function ask(channel: number, request: EngineRequest, payload: Payload): Promise<EngineAnswer> {
     const process = await supervisor.use();
     const replace = () => supervisor.replace(process, { reason: 'stuck', culprit: OWN_STATEMENT });
     const stuck = setTimeout(replace, msMax);
     return await process.ask(channel, request, payload).finally(() => clearTimeout(stuck));
-  };
-}
-
-/** For idempotent statements: retries once on the next process if the process ends first. */
-function askAgain(ask: Ask): Ask {
-  return (...args) =>
+  }
+  return (...args: Parameters<typeof ask>): Promise<EngineAnswer> =>
     ask(...args).catch((error: unknown) => {
-      if (error instanceof EngineLostError) return ask(...args);
+      if (repeats && error instanceof EngineLostError) return ask(...args);
       throw error;
     });
 }
@@ -204,33 +174,26 @@ const DROP_CACHES = [
  * in a row, replies only with errors, or uses too much memory, is replaced. A query that hangs alone does not stop
  * heartbeats: embedded/running.ts replaces the process if a KILL does not end it.
  *
- * @param control number of the control session's channel
  * @param memoryBytesMax memory of the engine in all
  */
-function watchPulse(supervisor: Supervisor, control: number, memoryBytesMax: number) {
-  let watched: EngineProcess | undefined;
-  let isAsked = false;
-  let missed = 0;
-  let full = 0;
+function watchPulse(supervisor: Supervisor, memoryBytesMax: number) {
+  let watched: Watched | undefined;
   let memoryBytes = 0;
 
   const ask = (process: EngineProcess, sql: string) =>
-    process.ask(control, { op: 'query', format: 'TSVRaw' }, Buffer.from(sql));
+    process.ask(CHANNEL.control, { op: 'query', format: 'TSVRaw' }, Buffer.from(sql));
 
-  async function beat(process: EngineProcess): Promise<void> {
-    memoryBytes = Number((await process.ask(control, { op: 'memory' })).bytes.toString());
+  async function beat(state: Watched): Promise<void> {
+    const { process } = state;
+    memoryBytes = Number((await process.ask(CHANNEL.control, { op: 'memory' })).bytes.toString());
     const isFull = await lacksMemory(process);
-    if (process !== watched) return;
-    missed = 0;
-    full = isFull ? full + 1 : 0;
-    if (full === FULL_DROP) for (const sql of DROP_CACHES) await ask(process, sql).catch(() => {});
-    if (full >= FULL_MAX) supervisor.replace(process, { reason: 'memory' });
+    state.missed = 0;
+    state.full = isFull ? state.full + 1 : 0;
+    if (state.full === FULL_DROP) for (const sql of DROP_CACHES) await ask(process, sql).catch(() => {});
+    if (state.full >= FULL_MAX) supervisor.replace(process, { reason: 'memory' });
   }
 
-  /**
-   * Whether it rejects a query for lack of memory, or holds too much besides the memory of running queries, which is freed
-   * when these end.
-   */
+  /** Whether it rejects a query for lack of memory, or holds too much besides what running queries free at their end. */
   async function lacksMemory(process: EngineProcess): Promise<boolean> {
     try {
       await ask(process, PING);
@@ -247,20 +210,15 @@ function watchPulse(supervisor: Supervisor, control: number, memoryBytesMax: num
   function tick(): void {
     const process = supervisor.running;
     if (process === undefined) return;
-    if (process !== watched) {
-      watched = process;
-      isAsked = false;
-      missed = 0;
-      full = 0;
-    }
-    if (++missed > MISSED_MAX) supervisor.replace(process, { reason: 'silent' });
-    if (isAsked) return;
-    isAsked = true;
-    void beat(process)
-      .catch(() => {}) // missed
-      .then(() => {
-        if (process === watched) isAsked = false;
-      });
+    if (watched?.process !== process) watched = { process, isAsked: false, missed: 0, full: 0 };
+    const state = watched;
+    if (++state.missed > MISSED_MAX) supervisor.replace(process, { reason: 'silent' });
+    if (state.isAsked) return;
+    state.isAsked = true;
+    const onEnd = () => {
+      state.isAsked = false;
+    };
+    void beat(state).then(onEnd, onEnd); // a failed beat is missed
   }
 
   const timer = setInterval(tick, BEAT_MS);
@@ -271,4 +229,12 @@ function watchPulse(supervisor: Supervisor, control: number, memoryBytesMax: num
     },
     stop: () => clearInterval(timer),
   };
+}
+
+/** The process that runs, and the beats in a row that it has missed, or in which its memory was full. */
+interface Watched {
+  readonly process: EngineProcess;
+  isAsked: boolean;
+  missed: number;
+  full: number;
 }

@@ -4,45 +4,31 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createDeadline } from '../../lib/abort.ts';
 import { EngineError } from '../process/channel.ts';
 import { type EngineProcess, endProcess, startEngineProcess } from '../process/engine-process.ts';
-import { CHANNEL, channelCount, type EmbeddedSessions, readerChannels } from './sessions.ts';
-
-// The engine process of a killed service ends a moment later, and holds the store until then. The engine only prints
-// that reason, so every failure to open is retried.
-const OPENS_MAX = 5;
-const OPEN_AGAIN_MS = 300;
-const NOT_OPENED = 'Failed to create connection';
+import type { EmbeddedSessions } from './sessions.ts';
 
 /**
- * Starts an engine process and opens its sessions: the internal ones, and so many `readers` for queries.
+ * Starts an engine process and opens its sessions.
  *
  * @param signal ends the process when it aborts before the sessions are open
  * @throws EngineError when the engine cannot open the store; the signal's reason; EngineLostError. Then the process has
  *   ended
  */
-export async function openProcess(
-  sessions: EmbeddedSessions,
-  readers: number,
-  signal?: AbortSignal,
-): Promise<EngineProcess> {
+async function openProcess(sessions: EmbeddedSessions, signal?: AbortSignal): Promise<EngineProcess> {
+  const { storeDir, env, requests } = sessions;
   signal?.throwIfAborted();
-  const process = startEngineProcess(channelCount(readers), sessions.env);
+  const process = startEngineProcess(requests.length, env);
   const end = () => process.kill();
+  const open = (from: number, to?: number) =>
+    Promise.all(requests.slice(from, to).map((request, i) => process.ask(from + i, request)));
   signal?.addEventListener('abort', end, { once: true });
   try {
-    await process.ask(CHANNEL.control, sessions.control);
+    await open(0, 1);
     // Not earlier: until here the process of a killed service may still hold the store.
-    if ((await removeLostTokens(sessions.control.path)) > 0) {
+    if ((await removeLostTokens(storeDir)) > 0) {
       await endProcess(process);
-      return await openProcess(sessions, readers, signal);
+      return await openProcess(sessions, signal);
     }
-    await Promise.all([
-      process.ask(CHANNEL.inspector, sessions.inspector),
-      process.ask(CHANNEL.writer, sessions.writer),
-      ...Array.from({ length: readers }, (_, i) => readerChannels(i)).flatMap(({ stored, sandboxed }) => [
-        process.ask(stored, sessions.stored),
-        process.ask(sandboxed, sessions.sandboxed),
-      ]),
-    ]);
+    await open(1);
     return process;
   } catch (error) {
     await endProcess(process);
@@ -53,6 +39,11 @@ export async function openProcess(
   }
 }
 
+// The engine process of a killed service ends a moment later, and holds the store until then. The engine only prints
+// that reason, so every failure to open is retried.
+const OPENS_MAX = 5;
+const OPEN_AGAIN_MS = 300;
+const NOT_OPENED = 'Failed to create connection';
 // A store that opened within a second may need ten when the machine is busy; a process that needs longer is stuck.
 const OPEN_MS_MIN = 30_000;
 const OPEN_TIMES_MAX = 10;
@@ -60,16 +51,20 @@ const OPEN_TIMES_MAX = 10;
 /**
  * Opens the first process of a service. Retries while the engine process of an earlier service holds the store.
  *
- * @param open starts a process and opens its sessions
  * @returns the process, and a function that starts the next ones within a timeout derived from the first one's time
  */
-export async function openFirst(open: (signal?: AbortSignal) => Promise<EngineProcess>) {
+export async function openFirst(sessions: EmbeddedSessions) {
   for (let opens = 1; ; opens++) {
     const startedMs = performance.now();
     try {
-      const first = await open();
+      const first = await openProcess(sessions);
       const msMax = Math.round(Math.max(OPEN_MS_MIN, OPEN_TIMES_MAX * (performance.now() - startedMs)));
-      return { first, start: (signal: AbortSignal) => openWithin(msMax, open, signal) };
+      const late = () => new Error(`the engine process did not open the store within ${msMax} ms`);
+      const start = async (signal: AbortSignal) => {
+        const deadline = createDeadline(msMax, late, signal);
+        return await openProcess(sessions, deadline.signal).finally(deadline.clear);
+      };
+      return { first, start };
     } catch (error) {
       const isClosed = error instanceof EngineError && error.message.startsWith(NOT_OPENED);
       if (!isClosed || opens >= OPENS_MAX) throw error;
@@ -78,21 +73,9 @@ export async function openFirst(open: (signal?: AbortSignal) => Promise<EnginePr
   }
 }
 
-/** @throws Error when it takes longer; then the process has ended */
-async function openWithin(
-  msMax: number,
-  open: (signal: AbortSignal) => Promise<EngineProcess>,
-  signal: AbortSignal,
-): Promise<EngineProcess> {
-  const late = () => new Error(`the engine process did not open the store within ${msMax} ms`);
-  const deadline = createDeadline(msMax, late, signal);
-  return await open(deadline.signal).finally(deadline.clear);
-}
-
 /** Closes the sessions once their requests are done; the process still runs. */
-export async function closeSessions(process: EngineProcess, readers: number): Promise<void> {
-  const channels = Array.from({ length: channelCount(readers) }, (_, channel) => channel);
-  await Promise.allSettled(channels.map((channel) => process.ask(channel, { op: 'close' })));
+export async function closeSessions(process: EngineProcess, { requests }: EmbeddedSessions): Promise<void> {
+  await Promise.allSettled(requests.map((_, channel) => process.ask(channel, { op: 'close' })));
 }
 
 /**

@@ -16,17 +16,23 @@ export interface RunningQuery extends Pick<QueryOptions, 'origin' | 'lane' | 'fo
   readonly channel: number;
 }
 
+/** A query that may have ended the engine: its endpoint and first request, and a key's id. */
+export type Suspect = Pick<QueryOptions, 'origin' | 'lane'>;
+
 export interface RunningOptions {
   readonly supervisor: Supervisor;
   /** Longest time of a query, ms. */
   readonly timeoutMs: number;
-  /** Called for each query that may have ended the engine process. */
-  readonly onSuspect: (query: Pick<QueryOptions, 'origin' | 'lane'>) => void;
+  readonly onSuspect: (query: Suspect) => void;
 }
 
-interface Sent extends SuspectQuery, Pick<QueryOptions, 'origin'> {
+interface Sent extends Suspect {
   readonly process: EngineProcess;
+  /** Whether it is running for the second time, since an earlier process ended under it. */
+  readonly isAgain: boolean;
 }
+
+type SuspectQuery = Pick<Sent, 'lane' | 'isAgain'>;
 
 // KILL finds a query only once the engine has started it, so it is repeated until the query is gone.
 const KILL_AGAIN_MS = 50;
@@ -35,12 +41,8 @@ const STUCK_MS = 2_000;
 // Queries that ran when the process ended are retried one at a time, so that the next end shows the culprit. Most take less.
 const ALONE_MS_MAX = 1_000;
 
-/**
- * Runs queries, and ends each in the engine once no caller waits for it: by a KILL, or if that fails with the engine
- * process.
- */
+/** Runs queries, and ends each in the engine once no caller waits for it: by a KILL, or with the engine process. */
 export function createRunningQueries({ supervisor, timeoutMs, onSuspect }: RunningOptions) {
-  const { guard, kill } = createKill(supervisor, timeoutMs);
   const suspects = createSuspects();
   const running = new Map<string, Sent>();
   const counted = new WeakSet<EngineProcess>();
@@ -56,6 +58,25 @@ export function createRunningQueries({ supervisor, timeoutMs, onSuspect }: Runni
     });
     for (const { origin, lane } of suspects.count(sent.map(([, query]) => query)))
       onSuspect({ origin, lane });
+  }
+
+  /** Kills the query when `signal` aborts, and replaces the process if the kill does not help. @returns cancels the guard */
+  function guard(tag: string, process: EngineProcess, signal: AbortSignal): () => void {
+    const replace = () => supervisor.replace(process, { reason: 'stuck', culprit: tag });
+    let stuck = setTimeout(replace, timeoutMs + STUCK_MS);
+    const onAbort = async () => {
+      // A caller that disconnects does not shorten its query's time limit.
+      if (signal.reason instanceof TailraceError && signal.reason.code === 'query_timeout') {
+        clearTimeout(stuck);
+        stuck = setTimeout(replace, STUCK_MS);
+      }
+      for (; running.has(tag); await pause(KILL_AGAIN_MS)) await kill(tag, process);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    return () => {
+      signal.removeEventListener('abort', onAbort);
+      clearTimeout(stuck);
+    };
   }
 
   /** @throws EngineLostError */
@@ -118,51 +139,13 @@ export function createRunningQueries({ supervisor, timeoutMs, onSuspect }: Runni
   };
 }
 
-/** Kills queries inside the engine by their tags: the comment at the start of each text. */
-function createKill(supervisor: Supervisor, timeoutMs: number) {
-  const killing = new Set<string>();
-
-  /** Resolves when the engine has accepted the KILL. Never rejects. */
-  async function kill(tag: string, process: EngineProcess): Promise<void> {
-    if (killing.has(tag)) return;
-    killing.add(tag);
-    // ASYNC: a KILL that waits for its query would block the next one.
-    const statement = sql`KILL QUERY WHERE startsWith(query, ${tag}) ASYNC FORMAT Null`;
-    await process
-      .ask(CHANNEL.control, { op: 'query', format: 'Null' }, Buffer.from(statement.text))
-      .catch(() => {}); // sent again
-    killing.delete(tag);
-  }
-
-  /** Kills the query when `signal` aborts, and replaces the process if the kill does not help. @returns cancels the guard */
-  function guard(tag: string, process: EngineProcess, signal: AbortSignal): () => void {
-    const replace = () => supervisor.replace(process, { reason: 'stuck', culprit: tag });
-    let stuck = setTimeout(replace, timeoutMs + STUCK_MS);
-    let again: NodeJS.Timeout | undefined;
-    const onAbort = () => {
-      void kill(tag, process);
-      again = setInterval(() => void kill(tag, process), KILL_AGAIN_MS);
-      const isLate = signal.reason instanceof TailraceError && signal.reason.code === 'query_timeout';
-      if (!isLate) return; // a caller that disconnects does not shorten its query's time limit
-      clearTimeout(stuck);
-      stuck = setTimeout(replace, STUCK_MS);
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    return () => {
-      signal.removeEventListener('abort', onAbort);
-      clearTimeout(stuck);
-      clearInterval(again);
-    };
-  }
-
-  return { guard, kill };
-}
-
-/** A query that was running when the engine process ended. */
-export interface SuspectQuery {
-  readonly lane?: string | undefined;
-  /** Whether it was running for the second time, since an earlier process ended under it. */
-  readonly isAgain: boolean;
+/** Kills a query inside the engine by its tag. Resolves when the engine has accepted the KILL. Never rejects. */
+async function kill(tag: string, process: EngineProcess): Promise<void> {
+  // ASYNC: a KILL that waits for its query would block the next one.
+  const statement = sql`KILL QUERY WHERE startsWith(query, ${tag}) ASYNC FORMAT Null`;
+  await process
+    .ask(CHANNEL.control, { op: 'query', format: 'Null' }, Buffer.from(statement.text))
+    .catch(() => {}); // sent again
 }
 
 // By the number of ends: a process may crash once without any query's fault. Bounded, since the fault may be the
@@ -176,10 +159,7 @@ const KEYS_MAX = 1_000;
 
 export type Suspects = ReturnType<typeof createSuspects>;
 
-/**
- * Makes a key wait, with all its tokens, whose queries were running at two ends of the engine process: longer each
- * time. @param now ms
- */
+/** Makes a key wait, with all its tokens, whose queries were running at two ends of the process: longer each time. */
 export function createSuspects(now: () => number = () => performance.now()) {
   const keys = new LRUCache<string, { ends: number; untilMs: number }>({
     ...{ max: KEYS_MAX, ttl: REMEMBERED_MS, ttlResolution: 0, perf: { now } },

@@ -75,37 +75,37 @@ export interface EngineConfig {
 /** Writes the engine's configuration into `dir` and returns the connection arguments to read it. */
 export function writeEngineConfig(dir: string, { memoryBytesMax, backupDir }: EngineConfig): string[] {
   makeFolder(dir, 0o700);
-  const usersFile = join(dir, 'users.xml');
-  const configFile = join(dir, 'config.xml');
-  const users = {
-    profiles: '<default/>',
-    users: `<default><password/><networks><ip>127.0.0.1</ip><ip>::1</ip></networks>
-      <profile>default</profile><quota>default</quota>
-      <grants>${GRANTS.map((grant) => `<query>${grant}</query>`).join('')}</grants></default>`,
-    quotas: '<default/>',
+  const write = (name: string, clickhouse: Xml): string => {
+    const file = join(dir, name);
+    writeFileSync(file, toXml({ clickhouse }), { mode: 0o600 });
+    return file;
   };
+  const user = {
+    ...{ password: '', profile: 'default', quota: 'default' },
+    networks: { ip: ['127.0.0.1', '::1'] },
+    grants: { query: GRANTS },
+  };
+  const users = { profiles: { default: {} }, users: { default: user }, quotas: { default: {} } };
   const { mergeThreads, markCacheBytes } = sizeEngine(readMachine(), memoryBytesMax);
-  const server = {
+  const configFile = write('config.xml', {
     ...SERVER,
     mark_cache_size: markCacheBytes,
     background_pool_size: mergeThreads,
-    merge_tree: toXml(MERGE_TREE),
+    merge_tree: MERGE_TREE,
     max_server_memory_usage: memoryBytesMax,
-    users_config: escapeXml(usersFile),
-    backups: toXml({ allowed_path: escapeXml(backupDir) }),
-  };
-  writeFileSync(usersFile, toXml({ clickhouse: toXml(users) }), { mode: 0o600 });
-  writeFileSync(configFile, toXml({ clickhouse: toXml(server) }), { mode: 0o600 });
+    users_config: write('users.xml', users),
+    backups: { allowed_path: backupDir },
+  });
   return [`--config-file=${configFile}`];
 }
 
-function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-}
+/** Elements by name; a list has one for each of its members. */
+type Xml = string | number | readonly string[] | { readonly [name: string]: Xml };
 
-function toXml(elements: Readonly<Record<string, string | number>>): string {
-  return Object.entries(elements)
-    .map(([name, content]) => `<${name}>${content}</${name}>\n`)
+function toXml(content: Exclude<Xml, readonly string[]>): string {
+  if (typeof content !== 'object') return String(content).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  return Object.entries(content)
+    .flatMap(([name, value]) => [value].flat().map((one) => `<${name}>${toXml(one)}</${name}>\n`))
     .join('');
 }
 
@@ -130,77 +130,76 @@ export const CHANNEL = {
   writer: 2,
 } as const;
 
-// Of the first reader: each has two sessions, of which one runs a statement at a time.
 const FIRST_READER = 3;
 
-export function readerChannels(reader: number) {
-  const stored = FIRST_READER + 2 * reader;
-  return { stored, sandboxed: stored + 1 };
+/** The channel numbers of each reader's two sessions, of which one runs a statement at a time. */
+export function readerChannels(readers: number) {
+  return Array.from({ length: readers }, (_, i) => ({
+    stored: FIRST_READER + 2 * i,
+    /** For statements with a caller's SQL. */
+    sandboxed: FIRST_READER + 2 * i + 1,
+  }));
 }
-
-export function channelCount(readers: number): number {
-  return readerChannels(readers).stored;
-}
-
-type Open = EngineRequest & { readonly op: 'open' };
 
 const findStoreDir = (dataDir: string) => join(dataDir, 'store');
-const findConfigDir = (dataDir: string) => join(dataDir, 'engine');
 
 /** Whether a data directory has ever had a store of this engine. */
 export function hasEmbeddedStore(dataDir: string): boolean {
   return existsSync(findStoreDir(dataDir));
 }
 
+/** How the sessions of the engine process are opened. */
+export interface EmbeddedSessions {
+  readonly storeDir: string;
+  readonly env: EngineEnv;
+  /** The request for each channel, in their order. The first creates the database. */
+  readonly requests: readonly EngineRequest[];
+}
+
+export interface SessionOptions extends EngineConfig {
+  readonly dataDir: string;
+  /** Queries that run at once. */
+  readonly readers: number;
+  readonly limits: QueryLimits;
+  /** See `startEngineProcess`. */
+  readonly env?: EngineEnv;
+}
+
 /**
  * Writes the engine's configuration, creates the folder of the store, and returns how each session is opened. A setting
  * given with a query sticks to its session, so all are set here.
  */
-export function describeSessions(
-  dataDir: string,
-  options: Pick<EngineConfig, 'memoryBytesMax' | 'backupDir'> & { limits: QueryLimits; env?: EngineEnv },
-) {
-  const connectionArgs = writeEngineConfig(findConfigDir(dataDir), options);
+export function describeSessions(options: SessionOptions): EmbeddedSessions {
+  const { dataDir, readers, limits, env } = options;
+  const connectionArgs = writeEngineConfig(join(dataDir, 'engine'), options);
   const path = findStoreDir(dataDir);
   makeFolder(path, 0o700); // the engine's own mode is world-readable
-  const openWith = (settings: EngineSettings): Open => ({
+  const openWith = (settings: EngineSettings): EngineRequest => ({
     op: 'open',
     path,
     connectionArgs,
     statements: [`CREATE DATABASE IF NOT EXISTS ${DATABASE}`, `USE ${DATABASE}`, set(settings)],
   });
-  const reader = (limits: EngineSettings) =>
-    openWith({
-      ...readSettings(options.limits),
-      ...ALL_FILE_SETTINGS,
-      ...NOT_COMPILED,
-      ...limits,
-      readonly: 1, // last: nothing can be set after it
-    });
-  const own = openWith({ ...FORMAT_SETTINGS, max_query_size: SQL_BYTES_MAX });
-  return {
-    env: options.env,
-    /** Describes the control session, which is opened first: it creates the database. */
-    control: own,
-    inspector: openWith({
-      ...FORMAT_SETTINGS,
-      max_query_size: SQL_BYTES_MAX,
-      max_subquery_depth: SUBQUERY_DEPTH_MAX,
-    }),
-    writer: openWith({
-      max_partitions_per_insert_block: 0, // an insert of rows from many days makes a part for each; the default is 100
-      deduplicate_insert: 'disable', // inserts with a token enable it
-      materialize_skip_indexes_on_insert: 0, // merges create them: new parts are small, and soon merged
-      max_query_size: SQL_BYTES_MAX,
-    }),
-    /** Describes the sessions of a reader: one statement at a time, with its limits, locked read-only. */
-    stored: reader({}),
-    /** The same for statements with a caller's SQL. */
-    sandboxed: reader(SANDBOX_LIMITS),
-  };
+  const own = openWith({
+    ...FORMAT_SETTINGS,
+    max_query_size: SQL_BYTES_MAX,
+    max_subquery_depth: SUBQUERY_DEPTH_MAX,
+  });
+  const writer = openWith({
+    max_partitions_per_insert_block: 0, // an insert of rows from many days makes a part for each; the default is 100
+    deduplicate_insert: 'disable', // inserts enable it
+    materialize_skip_indexes_on_insert: 0, // merges create them: new parts are small, and soon merged
+    max_query_size: SQL_BYTES_MAX,
+  });
+  const ofReader = { ...readSettings(limits), ...ALL_FILE_SETTINGS, ...NOT_COMPILED };
+  // `readonly` comes last: nothing can be set after it.
+  const reader = [
+    openWith({ ...ofReader, readonly: 1 }),
+    openWith({ ...ofReader, ...SANDBOX_LIMITS, readonly: 1 }),
+  ];
+  const requests = [own, own, writer, ...Array.from({ length: readers }, () => reader).flat()];
+  return { storeDir: path, env, requests };
 }
-
-export type EmbeddedSessions = ReturnType<typeof describeSessions>;
 
 function set(settings: EngineSettings): string {
   const written = Object.entries(settings).map(

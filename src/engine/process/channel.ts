@@ -1,12 +1,12 @@
 import type { Duplex } from 'node:stream';
-import type { BlockColumn } from '../row-block.ts';
+import type { RowBlocks, RowText } from '../engine.ts';
 
 /**
  * Requests of the service to the engine process. Each session has its own socket and handles one request after another on
  * it, so a message needs no id and a large answer delays no other session.
  */
 export type EngineRequest =
-  /** Opens the session, or replaces it by a new one; `statements` run on it first. */
+  /** Opens the session; `statements` run on it first. */
   | {
       readonly op: 'open';
       readonly path: string;
@@ -15,36 +15,29 @@ export type EngineRequest =
     }
   /** The payload is the statement. */
   | { readonly op: 'query'; readonly format: string }
-  /** The payload is the rows. */
-  | {
-      readonly op: 'insert';
-      readonly table: string;
-      readonly columns: readonly string[];
-      readonly format: 'JSONCompactEachRow' | 'TabSeparated';
-      readonly settings: Readonly<Record<string, string>>;
-    }
-  /** The payload is blocks of rows (row-block.ts), one after the other. */
-  | {
-      readonly op: 'insertBlocks';
-      readonly table: string;
-      readonly columns: readonly BlockColumn[];
-      readonly settings: Readonly<Record<string, string>>;
-    }
+  | InsertRequest
   /** Resident memory of the process, as the payload's decimal text, bytes. */
   | { readonly op: 'memory' }
   | { readonly op: 'close' };
 
-/**
- * The payload of a `done` is what the engine returned. `coreMs`: core time, see session-host.ts. `rows`: of a query's
- * result.
- */
+/** The payload is the rows: text, or blocks (row-block.ts), one after the other. `token` deduplicates. */
+export type InsertRequest = {
+  readonly op: 'insert';
+  readonly table: string;
+  readonly token: string;
+} & (Omit<RowText, 'bytes'> | Omit<RowBlocks, 'blocks'>);
+
+interface Done {
+  readonly elapsedMs: number;
+  /** Core time, see main.ts. */
+  readonly coreMs: number;
+  /** Of a query's result. */
+  readonly rows: number;
+}
+
+/** The payload of a `done` is what the engine returned. */
 export type EngineReply =
-  | {
-      readonly state: 'done';
-      readonly elapsedMs: number;
-      readonly coreMs: number;
-      readonly rows: number;
-    }
+  | ({ readonly state: 'done' } & Done)
   | { readonly state: 'failed'; readonly message: string; readonly code?: number };
 
 /** The first descriptor of the engine process that is a session's socket; before it come input, output and errors. */
@@ -95,44 +88,16 @@ export function readFrames<Head>(
   onFrame: (frame: Frame<Head>) => void,
   onFault: (fault: Error) => void,
 ): void {
-  let lengths = Buffer.alloc(LENGTHS_BYTES);
-  let head = EMPTY;
-  let payload = EMPTY;
-  let payloadBytes = 0;
-  let target: Buffer = lengths;
+  const targets = fillTargets(onFrame);
+  let target = targets.next().value;
   let filled = 0;
-
-  /** Handles the filled buffer. @returns the next buffer to fill */
-  function advance(): Buffer {
-    if (target === lengths) {
-      const headLength = lengths.readUInt32LE(0);
-      const payloadLength = lengths.readUInt32LE(4);
-      if (headLength > HEAD_BYTES_MAX || payloadLength > PAYLOAD_BYTES_MAX)
-        throw new Error(`not a message: a head of ${headLength} bytes, a payload of ${payloadLength}`);
-      head = Buffer.allocUnsafe(headLength);
-      payloadBytes = payloadLength;
-      return head;
-    }
-    if (target === head) {
-      payload = Buffer.allocUnsafe(payloadBytes);
-      return payload;
-    }
-    const frame = { head: JSON.parse(head.toString()) as Head, payload };
-    lengths = Buffer.alloc(LENGTHS_BYTES);
-    onFrame(frame);
-    return lengths;
-  }
 
   function take(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; ) {
-      const end = Math.min(chunk.length, at + target.length - filled);
-      chunk.copy(target, filled, at, end);
-      filled += end - at;
-      at = end;
-      while (filled === target.length) {
-        target = advance();
-        filled = 0;
-      }
+      const copied = chunk.copy(target, filled, at);
+      filled += copied;
+      at += copied;
+      for (; filled === target.length; filled = 0) target = targets.next().value;
     }
   }
 
@@ -145,6 +110,23 @@ export function readFrames<Head>(
     }
   }
   socket.on('data', onData);
+}
+
+/** Yields the buffers to fill with the next bytes, one after another. */
+function* fillTargets<Head>(onFrame: (frame: Frame<Head>) => void): Generator<Buffer, never> {
+  for (;;) {
+    const lengths = Buffer.alloc(LENGTHS_BYTES);
+    yield lengths;
+    const headBytes = lengths.readUInt32LE(0);
+    const payloadBytes = lengths.readUInt32LE(4);
+    if (headBytes > HEAD_BYTES_MAX || payloadBytes > PAYLOAD_BYTES_MAX)
+      throw new Error(`not a message: a head of ${headBytes} bytes, a payload of ${payloadBytes}`);
+    const head = Buffer.allocUnsafe(headBytes);
+    yield head;
+    const payload = Buffer.allocUnsafe(payloadBytes);
+    yield payload;
+    onFrame({ head: JSON.parse(head.toString()) as Head, payload });
+  }
 }
 
 /** The engine's own error of a failed statement. */
@@ -179,25 +161,15 @@ export class EngineLostError extends Error {
   }
 }
 
-export interface EngineAnswer {
+export interface EngineAnswer extends Done {
   readonly bytes: Buffer;
-  readonly elapsedMs: number;
-  readonly coreMs: number;
-  readonly rows: number;
-}
-
-interface Waiting {
-  readonly resolve: (answer: EngineAnswer) => void;
-  readonly reject: (error: Error) => void;
 }
 
 /** One session of the engine process. @param lost creates the error of requests that will get no reply */
-export function createChannel(socket: Duplex, lost: () => EngineLostError) {
-  const waiting: Waiting[] = [];
+export function createChannel(socket: Duplex, lost: () => Promise<EngineLostError>) {
+  const waiting: PromiseWithResolvers<EngineAnswer>[] = [];
   let ended = false;
 
-  // After a malformed message the stream is out of step, and its writer cannot be trusted.
-  const onFault = (fault: Error) => socket.destroy(fault);
   const onReply = ({ head, payload }: Frame<EngineReply | null>) => {
     if (head?.state === 'done') {
       const { elapsedMs, coreMs, rows } = head;
@@ -205,11 +177,12 @@ export function createChannel(socket: Duplex, lost: () => EngineLostError) {
     } else if (head?.state === 'failed') waiting.shift()?.reject(new EngineError(head.message, head.code));
     else throw new Error('not a reply');
   };
-  readFrames<EngineReply | null>(socket, onReply, onFault);
+  // After a malformed message the stream is out of step, and its writer cannot be trusted.
+  readFrames<EngineReply | null>(socket, onReply, (fault) => socket.destroy(fault));
   socket.on('error', () => {}); // 'close' follows
   socket.on('close', () => {
     ended = true;
-    for (const { reject } of waiting.splice(0)) reject(lost());
+    for (const { reject } of waiting.splice(0)) void lost().then(reject);
   });
 
   return {
@@ -219,11 +192,11 @@ export function createChannel(socket: Duplex, lost: () => EngineLostError) {
      * @throws EngineError with the engine's own message; EngineLostError when the process ends first
      */
     async ask(request: EngineRequest, payload?: Payload): Promise<EngineAnswer> {
-      if (ended) throw lost();
-      const { promise, resolve, reject } = Promise.withResolvers<EngineAnswer>();
-      waiting.push({ resolve, reject });
+      if (ended) throw await lost();
+      const answer = Promise.withResolvers<EngineAnswer>();
+      waiting.push(answer);
       writeFrame(socket, request, payload);
-      return await promise;
+      return await answer.promise;
     },
   };
 }

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { extname } from 'node:path';
-import { setTimeout as pauseFor } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { TailraceError } from '../../errors.ts';
 import { untilAborted } from '../../lib/abort.ts';
@@ -18,7 +17,6 @@ import {
 
 /** One life of the engine: a process and a channel for each of its sessions. */
 export interface EngineProcess {
-  readonly pid: number | undefined;
   /** Asks one of its sessions, by number; see `createChannel`. */
   ask(channel: number, request: EngineRequest, payload?: Payload): Promise<EngineAnswer>;
   /** Resolves with how it ended, such as `SIGKILL` or `exit code 1`. */
@@ -62,21 +60,19 @@ export function startEngineProcess(
     });
   });
   let end: EngineEnd | undefined;
+  const lost = async () => {
+    child.kill('SIGKILL'); // without one of its sockets it cannot serve all sessions
+    return new EngineLostError(end, await ended); // its sockets close a moment before it has ended
+  };
   // The `pipe`s above are sockets, in the order of the descriptors. Without a free descriptor `stdio` is undefined.
   const stdio: typeof child.stdio | undefined = child.stdio;
   const sockets = (stdio?.slice(FIRST_SOCKET) ?? []) as Socket[];
-  const channels = sockets.map((socket) => createChannel(socket, () => new EngineLostError(end)));
+  const channels = sockets.map((socket) => createChannel(socket, lost));
   return {
-    pid: child.pid,
     async ask(number, request, payload) {
       const channel = channels[number];
-      if (channel === undefined) throw new EngineLostError(end, await ended);
-      return await channel.ask(request, payload).catch(async (error) => {
-        if (!(error instanceof EngineLostError)) throw error;
-        child.kill('SIGKILL'); // without this socket it serves no session
-        // Its sockets close a moment before the process has ended.
-        throw new EngineLostError(end, await ended);
-      });
+      if (channel === undefined) throw await lost();
+      return await channel.ask(request, payload);
     },
     ended,
     kill(reason) {
@@ -106,10 +102,6 @@ export interface SupervisorOptions {
   readonly waitMs: number;
   /** Called for each process that ends, and for each start that fails. */
   readonly onRestart: (restart: EngineRestart) => void;
-  /** ms. */
-  readonly now?: () => number;
-  /** Resolves after that many ms; rejects when the signal aborts. */
-  readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 // A process that ends this soon did not recover: the next start backs off.
@@ -125,7 +117,7 @@ const LOST_AFTER_FAILURES = 5;
  * @param first the process that runs already
  */
 export function createSupervisor(first: EngineProcess, options: SupervisorOptions) {
-  const { start, waitMs, onRestart, now = () => performance.now(), pause = pauseUnlessAborted } = options;
+  const { start, waitMs, onRestart } = options;
   let state: 'up' | 'restarting' | 'lost' = 'up';
   let running: EngineProcess | undefined;
   let reason: EngineRestart['reason'] = 'ended';
@@ -136,7 +128,7 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
 
   /** Treats a process as the running one until it ends. @returns its successor */
   function take(process: EngineProcess): Promise<EngineProcess> {
-    const startedMs = now();
+    const startedMs = performance.now();
     running = process;
     state = 'up';
     const after = process.ended.then((ended) => {
@@ -144,7 +136,7 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
       running = undefined;
       state = 'restarting';
       restarts++;
-      quickEnds = now() - startedMs < STEADY_MS ? quickEnds + 1 : 0;
+      quickEnds = performance.now() - startedMs < STEADY_MS ? quickEnds + 1 : 0;
       onRestart({ reason, ended, failures: 0 });
       reason = 'ended';
       return restart();
@@ -158,7 +150,9 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
     await pause(backOffMs(quickEnds, ENDED_BACK_OFF), closing.signal);
     for (let failures = 1; ; failures++) {
       try {
-        const process = await startUnlessAborted(start, closing.signal);
+        const process = await start(closing.signal);
+        if (closing.signal.aborted) await endProcess(process);
+        closing.signal.throwIfAborted();
         next = take(process);
         return process;
       } catch (error) {
@@ -217,16 +211,11 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
   };
 }
 
-/** @throws the signal's reason if it has aborted; the process has ended then */
-async function startUnlessAborted(start: SupervisorOptions['start'], signal: AbortSignal) {
-  const process = await start(signal);
-  if (!signal.aborted) return process;
-  await endProcess(process);
-  throw signal.reason;
-}
-
-function pauseUnlessAborted(ms: number, signal: AbortSignal): Promise<unknown> {
-  return pauseFor(ms, undefined, { signal });
+/** @throws the signal's reason when it aborts first */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await untilAborted(promise, signal).finally(() => clearTimeout(timer));
 }
 
 function unavailable(cause?: unknown): TailraceError {

@@ -14,11 +14,11 @@ export interface ServerRequest {
   readonly settings: EngineSettings;
   /** Sent after the statement: the rows of an insert. */
   readonly body?: Buffer;
-  /** Longest answer; a longer one is an error, and is not read to its end. */
-  readonly bytesMax: number;
+  /** Longest answer; a longer one is an error, and is not read to its end. Default: 64 MiB. */
+  readonly bytesMax?: number;
   readonly signal: AbortSignal;
-  /** Whether the request may be sent again if its outcome is unknown. */
-  readonly repeatable: boolean;
+  /** Whether the request may be sent again if its outcome is unknown. Default: true. */
+  readonly repeatable?: boolean;
   /** Called with the query id on the server, for each attempt. */
   readonly onStart?: (queryId: string) => void;
 }
@@ -30,18 +30,7 @@ export interface ServerAnswer {
 }
 
 /** A user's connections to one server. */
-export interface ServerClient {
-  /**
-   * Returns the whole answer.
-   *
-   * @throws the server's error, even at the end of an answer; that of the connection, even within an answer; the signal's
-   * reason
-   */
-  send(request: ServerRequest): Promise<ServerAnswer>;
-  /** @throws when there is no HTTP response; the signal's reason */
-  ping(signal: AbortSignal): Promise<void>;
-  close(): Promise<void>;
-}
+export type ServerClient = ReturnType<typeof createServerClient>;
 
 export interface ClientOptions {
   readonly address: ServerAddress;
@@ -55,12 +44,13 @@ export interface ClientOptions {
   readonly compressRequests: boolean;
 }
 
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 // Pauses before retries. Long enough for a connection that the server has just closed, or a restart behind a proxy;
 // short enough that callers of an unavailable server fail at once.
 const RETRY_AFTER_MS = [20, 200];
 
 /** Keeps connections open between requests; answers come compressed. */
-export function createServerClient(options: ClientOptions): ServerClient {
+export function createServerClient(options: ClientOptions) {
   const { address } = options;
   const client = createClient({
     url: address.url,
@@ -78,7 +68,13 @@ export function createServerClient(options: ClientOptions): ServerClient {
     log: { level: ClickHouseLogLevel.OFF }, // it would log values of parameters
   });
   return {
-    async send(request) {
+    /**
+     * Returns the whole answer.
+     *
+     * @throws the server's error, even at the end of an answer; that of the connection, even within an answer; the
+     * signal's reason
+     */
+    async send(request: ServerRequest): Promise<ServerAnswer> {
       for (let attempts = 0; ; attempts++) {
         try {
           return await attempt(client, request);
@@ -90,7 +86,8 @@ export function createServerClient(options: ClientOptions): ServerClient {
         }
       }
     },
-    async ping(signal) {
+    /** @throws when there is no HTTP response; the signal's reason */
+    async ping(signal: AbortSignal): Promise<void> {
       const answer = await client.ping({ select: false, abort_signal: signal });
       signal.throwIfAborted();
       // Any response proves that the server can be reached, even a proxy's 404: each query reports its own error better.
@@ -101,7 +98,7 @@ export function createServerClient(options: ClientOptions): ServerClient {
 }
 
 async function attempt(client: ClickHouseClient, request: ServerRequest): Promise<ServerAnswer> {
-  const { sql, values = {}, settings, body, bytesMax, signal } = request;
+  const { sql, values = {}, settings, body, bytesMax = ANSWER_BYTES_MAX, signal } = request;
   signal.throwIfAborted();
   const queryId = randomUUID();
   request.onStart?.(queryId);
@@ -132,7 +129,7 @@ async function attempt(client: ClickHouseClient, request: ServerRequest): Promis
 }
 
 /** The received bytes, and the error that ended them early: the server's reason may be at their end. */
-async function collect(stream: Readable, bytesMax: number): Promise<{ bytes: Buffer; broken?: Error }> {
+async function collect(stream: Readable, bytesMax: number): Promise<{ bytes: Buffer; broken?: unknown }> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
@@ -141,8 +138,7 @@ async function collect(stream: Readable, bytesMax: number): Promise<{ bytes: Buf
       length += chunk.length;
       if (length > bytesMax) break; // ends the stream, and with it the query
     }
-  } catch (error) {
-    const broken = error instanceof Error ? error : new Error(String(error));
+  } catch (broken) {
     return { bytes: Buffer.concat(chunks), broken };
   }
   if (length > bytesMax) throw tooLarge(bytesMax);
@@ -166,9 +162,9 @@ function isLost(error: unknown): boolean {
   return NEVER_SENT.test(code) || LOST.test(code);
 }
 
-function mayRepeat(error: unknown, repeatable: boolean): boolean {
-  if (repeatable && (isLost(error) || GATEWAY.test(String((error as Failure)?.httpStatus)))) return true;
-  return NEVER_SENT.test(String((error as Failure)?.code));
+function mayRepeat(error: unknown, repeatable = true): boolean {
+  if (!repeatable) return NEVER_SENT.test(String((error as Failure)?.code));
+  return isLost(error) || GATEWAY.test(String((error as Failure)?.httpStatus));
 }
 
 /** Status and headers of an answer. */
@@ -177,10 +173,7 @@ interface ResponseHead {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/**
- * A failure reported by a ClickHouse server or by a proxy in front of it. Its message is the server's text, values
- * included.
- */
+/** A failure reported by a server or by a proxy in front of it. Its message is the server's text, values included. */
 export class ServerException extends Error {
   override readonly name = 'ServerException';
   /** ClickHouse's code; `undefined` if the response came from something else. */

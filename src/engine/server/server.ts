@@ -2,24 +2,16 @@ import type { ServerAddress } from '../../config/clickhouse.ts';
 import { TailraceError } from '../../errors.ts';
 import { startTask } from '../../lib/task.ts';
 import { textOf } from '../../sql/sql.ts';
-import type { Engine, QueryLimits, QueryOptions } from '../engine.ts';
+import type { Engine, QueryLimits } from '../engine.ts';
 import { createGate } from '../failure.ts';
 import type { PoolLimits } from '../lanes.ts';
-import {
-  createValueBinder,
-  type EngineSettings,
-  readSettings,
-  SANDBOX_LIMITS,
-  sandboxSettings,
-} from '../read-settings.ts';
+import { createValueBinder, readSettings, sandboxSettings } from '../read-settings.ts';
 import { createServerClient } from './client.ts';
 import { prepareServer } from './start.ts';
 import {
   COMMAND_MS_MAX,
   createServerReads,
   createServerWrites,
-  describeQuery,
-  describeSandboxed,
   READ_SETTINGS,
   type Reader,
 } from './statements.ts';
@@ -45,16 +37,12 @@ export interface ServerOptions extends PoolLimits {
  * @throws InputError, TailraceError as src/engine/server/start.ts
  */
 export async function openServerEngine(options: ServerOptions): Promise<Engine> {
-  const { limits, cluster, pingPauseMs = PING_PAUSE_MS, onReach = () => {} } = options;
+  const { limits, cluster } = options;
   const { owner, reader, sandbox } = await connect(options);
-  const watch = watchServer({ ping: reader.client.ping, pauseMs: pingPauseMs, onReach });
+  const watch = watchServer(reader.client.ping, options);
   const shared = { ...options, resultBytesMax: limits.resultBytesMax, watch };
-  const describe = (query: QueryOptions) => ({
-    ...describeQuery(query),
-    ...(query.sandboxed !== undefined && SANDBOX_LIMITS), // if it has no user
-  });
-  const stored = createServerReads({ ...shared, ...reader, describe });
-  const sandboxed = sandbox && createServerReads({ ...shared, ...sandbox, describe: describeSandboxed });
+  const stored = createServerReads({ ...shared, ...reader });
+  const sandboxed = sandbox && createServerReads({ ...shared, ...sandbox });
   const all = sandboxed === undefined ? [stored] : [stored, sandboxed];
   const writes = createServerWrites(owner, cluster, watch);
   const bind = createValueBinder();
@@ -114,22 +102,24 @@ async function connect({ address, readers, limits, cluster }: ServerOptions) {
   const inSystem = { ...address, database: 'system' };
   const system = createServerClient({ ...ofOwner, address: inSystem, compressRequests: false });
   const owner = createServerClient({ ...ofOwner, address, compressRequests: true });
-  const createReader = (account: Account, slots: number, settings: EngineSettings): Reader => ({
+  const createReader = (account: Account, reads: Omit<Reader, 'client'>): Reader => ({
+    ...reads,
     client: createServerClient({
       ...account,
       address,
-      connectionsMax: slots + SPARE_CONNECTIONS,
+      connectionsMax: reads.slots + SPARE_CONNECTIONS,
       silenceMs: 2 * limits.timeoutMs, // each query has a deadline, which comes first
       compressRequests: false,
     }),
-    slots,
-    settings: { ...settings, ...READ_SETTINGS },
   });
-  const ofReader = { user: address.readUser, password: address.readPassword };
-  const reader = createReader(ofReader, readers, readSettings(limits));
+  const reader = createReader(
+    { user: address.readUser, password: address.readPassword },
+    { slots: readers, settings: { ...readSettings(limits), ...READ_SETTINGS }, isSandbox: false },
+  );
   // Half of the reader's slots: callers' SQL may slow stored queries down but never takes all slots.
-  const sandboxSlots = Math.max(1, Math.floor(readers / 2));
-  const sandbox = address.sandbox && createReader(address.sandbox, sandboxSlots, sandboxSettings(limits));
+  const slots = Math.max(1, Math.floor(readers / 2));
+  const settings = { ...sandboxSettings(limits), ...READ_SETTINGS };
+  const sandbox = address.sandbox && createReader(address.sandbox, { slots, settings, isSandbox: true });
   try {
     await prepareServer({ address, system, reader, sandbox, cluster });
     return { owner, reader, sandbox };
@@ -139,15 +129,6 @@ async function connect({ address, readers, limits, cluster }: ServerOptions) {
   } finally {
     await system.close();
   }
-}
-
-interface WatchOptions {
-  /** @throws if the server does not respond, or the signal aborts */
-  readonly ping: (signal: AbortSignal) => Promise<void>;
-  /** From one ping to the next, ms. */
-  readonly pauseMs: number;
-  /** Called on each change, with the reason. */
-  readonly onReach: (isUp: boolean, error?: unknown) => void;
 }
 
 /** Even with the longest ping, a server that becomes available is used again within two seconds. */
@@ -161,7 +142,10 @@ const FAILURES_MAX = 3;
  * fails each query by itself; one behind a network that drops packets would hold each query until its timeout, and then
  * all that wait behind it.
  */
-function watchServer({ ping, pauseMs, onReach }: WatchOptions) {
+function watchServer(
+  ping: (signal: AbortSignal) => Promise<void>,
+  { pingPauseMs = PING_PAUSE_MS, onReach = () => {} }: ServerOptions,
+) {
   let reach = new AbortController();
   let failures = 0;
   const stopped = new AbortController();
@@ -184,7 +168,7 @@ function watchServer({ ping, pauseMs, onReach }: WatchOptions) {
     await ping(signal).then(onSuccess, onFailure);
   }
 
-  const pinging = startTask({ name: 'ping', everyMs: pauseMs, run: probe });
+  const pinging = startTask({ name: 'ping', everyMs: pingPauseMs, run: probe });
   return {
     get isUp(): boolean {
       return !reach.signal.aborted;

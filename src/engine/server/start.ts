@@ -11,7 +11,6 @@ import type { Reader } from './statements.ts';
 const VERSION_MIN = [26, 3] as const;
 
 const START_MS_MAX = 30_000;
-const ANSWER_BYTES_MAX = 1024 * 1024;
 
 // AUTHENTICATION_FAILED, UNKNOWN_USER, WRONG_PASSWORD, REQUIRED_PASSWORD
 const NO_ENTRY: ReadonlySet<number> = new Set([516, 192, 193, 194]);
@@ -41,18 +40,18 @@ interface Account {
  */
 export async function prepareServer(options: StartOptions): Promise<void> {
   const { address, reader, sandbox, cluster } = options;
-  const explained = async (user: string, setting: string, check: (account: Account) => Promise<void>) => {
-    await check({ user, setting }).catch((error: unknown) => {
-      throw explain(error, address.url, { user, setting });
+  const explained = async (account: Account, check: () => Promise<void>) => {
+    await check().catch((error: unknown) => {
+      throw explain(error, address.url, account);
     });
   };
-  await explained(address.user, 'CLICKHOUSE_URL', () => prepareDatabase(options));
-  await explained(address.readUser, 'CLICKHOUSE_READ_USER', (account) => checkReader(reader, account));
+  await explained({ user: address.user, setting: 'CLICKHOUSE_URL' }, () => prepareDatabase(options));
+  const ofReader = { user: address.readUser, setting: 'CLICKHOUSE_READ_USER' };
+  await explained(ofReader, () => checkReader(reader, ofReader));
   if (sandbox === undefined || address.sandbox === undefined) return;
+  const ofSandbox = { user: address.sandbox.user, setting: 'CLICKHOUSE_SANDBOX_USER' };
   const tables = { database: address.database, cluster };
-  await explained(address.sandbox.user, 'CLICKHOUSE_SANDBOX_USER', (account) =>
-    checkSandbox(sandbox, account, tables),
-  );
+  await explained(ofSandbox, () => checkSandbox(sandbox, ofSandbox, tables));
 }
 
 async function prepareDatabase({ address, system, cluster }: StartOptions): Promise<void> {
@@ -84,10 +83,7 @@ async function checkReader({ client, settings }: Reader, { user, setting }: Acco
 const OTHERS_QUERIES = 'system.query_log';
 const RIGHTS = 'SELECT on the tables of Tailrace, and nothing else';
 
-/**
- * Checks that a caller's SQL cannot read or change anything but the tables, even if it passes the checks of its text.
- * Whether the user may read the tables of an endpoint is checked with the definitions.
- */
+/** Checks that a caller's SQL cannot read or change anything but the tables, even if it passes the checks of its text. */
 async function checkSandbox(
   { client, settings }: Reader,
   { user, setting }: Account,
@@ -108,12 +104,7 @@ async function checkSandbox(
 }
 
 async function ask(client: ServerClient, sql: string, settings: EngineSettings = {}): Promise<string> {
-  const signal = AbortSignal.timeout(START_MS_MAX);
-  const { bytes } = await client.send({
-    ...{ sql, settings, signal },
-    bytesMax: ANSWER_BYTES_MAX,
-    repeatable: true,
-  });
+  const { bytes } = await client.send({ sql, settings, signal: AbortSignal.timeout(START_MS_MAX) });
   return bytes.toString().trim();
 }
 

@@ -9,6 +9,7 @@ import {
   FORMAT_SETTINGS,
   fileSettings,
   parseRows,
+  SANDBOX_LIMITS,
   SQL_BYTES_MAX,
 } from '../read-settings.ts';
 import type { ServerAnswer, ServerClient } from './client.ts';
@@ -20,18 +21,17 @@ export interface Reader {
   readonly settings: EngineSettings;
   /** Queries that run at once. */
   readonly slots: number;
+  /** Whether it only runs SQL that callers write. */
+  readonly isSandbox: boolean;
 }
 
 interface ReadsOptions extends Reader, PoolLimits {
   readonly resultBytesMax: number;
   readonly watch: { readonly isUp: boolean };
-  /** Further settings, which identify the query's caller. */
-  readonly describe: (options: QueryOptions) => EngineSettings;
 }
 
 // A server that has not accepted the KILL by then does not run our queries.
 const KILL_MS_MAX = 5_000;
-const KILL_ANSWER_BYTES_MAX = 1024 * 1024;
 
 /** Settings of every query, beside its limits. */
 export const READ_SETTINGS = {
@@ -40,25 +40,29 @@ export const READ_SETTINGS = {
   readonly: 1,
 } as const;
 
-/** For the server's query log. */
-export function describeQuery({ origin }: QueryOptions): EngineSettings {
-  return origin === undefined ? {} : { log_comment: origin };
-}
-
-/** For a query with SQL of a caller: the project, for row policies, and the key, for quotas (docs/scaling.md has both). */
-export function describeSandboxed({ origin, lane, sandboxed }: QueryOptions): EngineSettings {
+/**
+ * Settings that identify a query in the server's log; for the sandbox user also the project, for row policies, and the
+ * key, for quotas (docs/scaling.md has both). Without that user, SQL of a caller has its limits here.
+ */
+function describeQuery({ origin, lane, sandboxed }: QueryOptions, isSandbox: boolean): EngineSettings {
+  if (isSandbox)
+    return {
+      log_comment: JSON.stringify({ origin, project: sandboxed?.project }),
+      ...(lane !== undefined && { quota_key: lane }),
+    };
   return {
-    log_comment: JSON.stringify({ origin, project: sandboxed?.project }),
-    ...(lane !== undefined && { quota_key: lane }),
+    ...(origin !== undefined && { log_comment: origin }),
+    ...(sandboxed !== undefined && SANDBOX_LIMITS),
   };
 }
 
 /** Runs one user's queries, each in a slot, and kills each on the server once no caller waits for it. */
 export function createServerReads(options: ReadsOptions) {
-  const { client, settings, resultBytesMax, watch, describe } = options;
+  const { client, settings, isSandbox, resultBytesMax, watch } = options;
   const slots = Array.from({ length: options.slots }, () => ({}));
   const pool = createSessionPool(slots, options);
-  const running = new Map<AbortController, Promise<unknown>>();
+  const running = new Set<Promise<unknown>>();
+  const stopping = new AbortController();
 
   async function run(
     write: () => BoundStatement,
@@ -72,7 +76,6 @@ export function createServerReads(options: ReadsOptions) {
         settings: { ...settings, ...querySettings },
         bytesMax: resultBytesMax,
         signal,
-        repeatable: true,
         onStart: (queryId) => {
           started = queryId;
         },
@@ -97,28 +100,28 @@ export function createServerReads(options: ReadsOptions) {
     ): Promise<QueryResult> {
       const slot = await pool.acquire(deadline, query);
       const startedMs = performance.now();
-      const stopping = new AbortController();
       const ofFile = fileSettings(query.format);
       const querySettings = {
         default_format: query.format,
-        ...describe(query),
+        ...describeQuery(query, isSandbox),
         // The answer is complete before its headers, which have the number of its rows.
         ...(ofFile !== undefined && { ...ofFile, wait_end_of_query: 1 }),
       };
       // The slot is released when the server has ended the query, which after an abort is later than the response.
-      const result = run(write, querySettings, AbortSignal.any([deadline, stopping.signal])).finally(() => {
-        running.delete(stopping);
+      const signal = AbortSignal.any([deadline, stopping.signal]);
+      const result = run(write, querySettings, signal).finally(() => {
+        running.delete(result);
         pool.release(slot);
       });
-      running.set(stopping, result);
+      running.add(result);
       const { bytes, rows } = await untilAborted(result, deadline);
       const elapsedMs = performance.now() - startedMs;
       return { bytes, rows: ofFile === undefined ? undefined : (rows ?? 0), elapsedMs, coreMs: elapsedMs };
     },
     /** Stops running queries with this reason, waits for their end and closes the connections. */
     async stop(reason: Error): Promise<void> {
-      for (const stopping of running.keys()) stopping.abort(reason);
-      await Promise.allSettled([...running.values()]);
+      stopping.abort(reason);
+      await Promise.allSettled(running);
       await client.close();
     },
   };
@@ -131,8 +134,7 @@ export function createServerReads(options: ReadsOptions) {
 async function kill(client: ServerClient, queryId: string): Promise<void> {
   const text = sql`KILL QUERY WHERE query_id = ${queryId} SYNC`.text;
   const signal = AbortSignal.timeout(KILL_MS_MAX);
-  const bytesMax = KILL_ANSWER_BYTES_MAX;
-  await client.send({ sql: text, settings: {}, bytesMax, signal, repeatable: true }).catch(() => {});
+  await client.send({ sql: text, settings: {}, signal }).catch(() => {});
 }
 
 // A server on which an insert takes longer is unusable.
@@ -140,7 +142,6 @@ const INSERT_MS_MAX = 60_000;
 /** Longer than the 180 s for which the server itself waits for all servers of a cluster. */
 export const COMMAND_MS_MAX = 200_000;
 const INSPECT_MS_MAX = 60_000;
-const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
 // The server responds to an insert or a statement only when it is done, so that the status is its result.
 const WRITE_SETTINGS = { wait_end_of_query: 1, max_query_size: SQL_BYTES_MAX } as const;
@@ -182,23 +183,19 @@ export function createServerWrites(
         body: bytes,
         // With a token the rows can be sent again if the response was lost.
         settings: { ...insertSettings, insert_deduplication_token: token ?? randomUUID() },
-        bytesMax: ANSWER_BYTES_MAX,
         signal: AbortSignal.any([AbortSignal.timeout(INSERT_MS_MAX), watch.signal]),
-        repeatable: true,
       });
       return write(work);
     },
     command(sql: string): Promise<void> {
       const signal = AbortSignal.timeout(COMMAND_MS_MAX);
-      const options = { settings: WRITE_SETTINGS, bytesMax: ANSWER_BYTES_MAX, signal, repeatable: false };
-      return write(owner.send({ sql, ...options }));
+      return write(owner.send({ sql, settings: WRITE_SETTINGS, signal, repeatable: false }));
     },
     async inspect(sql: string) {
       const signal = AbortSignal.timeout(INSPECT_MS_MAX);
-      const options = { settings: INSPECT_SETTINGS, bytesMax: ANSWER_BYTES_MAX, signal, repeatable: true };
-      return parseRows((await owner.send({ sql, ...options })).bytes);
+      return parseRows((await owner.send({ sql, settings: INSPECT_SETTINGS, signal })).bytes);
     },
     /** Resolves when no insert and no command runs any more. */
-    idle: async () => void (await Promise.allSettled([...writing])),
+    idle: async () => void (await Promise.allSettled(writing)),
   };
 }

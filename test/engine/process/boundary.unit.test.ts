@@ -9,5 +9,5 @@ test('the engine is loaded by the engine process alone', () => {
   const loading = files.filter((name) =>
     /from 'chdb|import\('chdb/.test(readFileSync(join('src', name), 'utf8')),
   );
-  expect(loading.sort()).toEqual(['engine/process/session-host.ts']);
+  expect(loading.sort()).toEqual(['engine/process/main.ts']);
 });

@@ -23,7 +23,7 @@ test.each([
   ['a head that is no reply', Buffer.concat([lengths(4, 0), Buffer.from('null')])],
 ])('%s close the channel and fail what waits, and nothing else', async (_, reply) => {
   const socket = createSocket(reply);
-  const channel = createChannel(socket, () => new EngineLostError());
+  const channel = createChannel(socket, async () => new EngineLostError());
   await expect(channel.ask({ op: 'memory' })).rejects.toThrow(EngineLostError);
   expect(socket.destroyed).toBe(true);
   await expect(channel.ask({ op: 'memory' })).rejects.toThrow(EngineLostError);

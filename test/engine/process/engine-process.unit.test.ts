@@ -11,10 +11,9 @@ afterEach(() => void vi.useRealTimers());
 const never = new AbortController().signal;
 
 /** A process that ends when it is killed, or when the test says so. */
-function createProcess(pid: number) {
+function createProcess() {
   const { promise: ended, resolve: end } = Promise.withResolvers<string>();
   const process: EngineProcess = {
-    pid,
     ended,
     ask: () => Promise.reject(new Error('unused')),
     kill: () => end('SIGKILL'),
@@ -23,31 +22,24 @@ function createProcess(pid: number) {
 }
 
 function create(start: (attempt: number) => Promise<EngineProcess>) {
-  const first = createProcess(0);
+  const first = createProcess();
   const restarts: EngineRestart[] = [];
   let attempts = 0;
-  let nowMs = 0;
   const supervisor = createSupervisor(first.process, {
     start: () => start(++attempts),
     waitMs: 5_000,
     onRestart: (restart) => restarts.push(restart),
-    now: () => nowMs,
-    pause: (ms, signal) =>
-      new Promise((resolve, reject) => {
-        setTimeout(resolve, ms);
-        signal.addEventListener('abort', () => reject(signal.reason));
-      }),
   });
-  return { first, supervisor, restarts, attempts: () => attempts, live: (ms: number) => (nowMs += ms) };
+  return { first, supervisor, restarts, attempts: () => attempts };
 }
 
 test('a caller is rejected at once while the engine is lost, and served when it is back', async () => {
-  const back = createProcess(9);
-  const { first, supervisor, restarts, live } = create(async (n) => {
+  const back = createProcess();
+  const { first, supervisor, restarts } = create(async (n) => {
     if (n <= 6) throw new Error('no disk');
     return back.process;
   });
-  live(60_000);
+  await vi.advanceTimersByTimeAsync(60_000);
   first.end('SIGKILL');
   await vi.advanceTimersByTimeAsync(4_000);
   expect(supervisor.state).toBe('lost');
@@ -60,7 +52,7 @@ test('a caller is rejected at once while the engine is lost, and served when it 
 });
 
 test('closing starts no other process', async () => {
-  const { first, supervisor, attempts, restarts } = create(async () => createProcess(1).process);
+  const { first, supervisor, attempts, restarts } = create(async () => createProcess().process);
   expect(await supervisor.close()).toBe(first.process);
   first.end('SIGKILL');
   await vi.advanceTimersByTimeAsync(60_000);
