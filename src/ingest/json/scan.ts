@@ -4,7 +4,6 @@
 
 import { addName, createNameHashes, type NameHashes } from './duplicates.ts';
 import {
-  BACKSLASH,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COLON,
@@ -111,7 +110,7 @@ export function scanJson(
     names: limits === UNLIMITED ? undefined : createNameHashes(),
     node: paths.root,
     spans: [],
-    values: new Array(paths.root.before).fill(undefined),
+    values: new Array(paths.slots.size).fill(undefined),
     mayHaveDuplicates: false,
     hasBreaks: false,
   };
@@ -214,54 +213,28 @@ function passName(walk: Walk): void {
       !isPlain || addName(names, depth, Math.imul(one, 0x01000193) ^ Math.imul(two, 0x9e3779b1) ^ three);
   if (depth === 1) walk.spans.push(start, end);
   const nodes = walk.nodes[depth - 1]?.children;
-  walk.node = nodes && (isPlain ? findPlain(nodes, bytes, start, end) : findName(nodes, bytes, start, end));
+  walk.node = nodes && findNode(nodes, bytes, start, end, isPlain);
   walk.at = end;
   skipSpace(walk);
   if (bytes[walk.at++] !== COLON) throw NOT_JSON;
   skipSpace(walk);
 }
 
-/** A name, and the bytes of it. */
-export interface Named {
-  readonly name: string;
-  readonly bytes: Buffer;
-}
-
-/** Finds which of some names stands at a place, quotes included. A name may be written with escapes. */
-export function findName<T extends Named>(
-  names: readonly T[],
-  bytes: Buffer,
-  start: number,
-  end: number,
-): T | undefined {
-  const plain = findPlain(names, bytes, start, end);
-  if (plain !== undefined || names.length === 0 || !hasEscapes(bytes, start, end)) return plain;
-  const name: unknown = JSON.parse(bytes.toString('utf8', start, end));
-  return names.find((one) => one.name === name);
-}
-
-function findPlain<T extends Named>(
-  names: readonly T[],
-  bytes: Buffer,
-  start: number,
-  end: number,
-): T | undefined {
-  for (let i = 0; i < names.length; i++) {
-    const one = names[i];
-    if (one !== undefined && isName(one.bytes, bytes, start, end)) return one;
+/** Finds which node's name stands at a place, quotes included; it may be written with escapes. */
+function findNode(nodes: readonly PathNode[], bytes: Buffer, start: number, end: number, isPlain: boolean) {
+  for (let i = 0; i < nodes.length; i++) {
+    const node = nodes[i];
+    if (node !== undefined && isName(node.bytes, bytes, start, end)) return node;
   }
-  return undefined;
+  if (isPlain || nodes.length === 0) return undefined;
+  const name = readString(bytes.toString('utf8', start, end));
+  return nodes.find((node) => node.name === name);
 }
 
 function isName(name: Buffer, bytes: Buffer, start: number, end: number): boolean {
   if (name.length !== end - start - 2) return false;
   for (let i = 0; i < name.length; i++) if (name[i] !== bytes[start + 1 + i]) return false;
   return true;
-}
-
-function hasEscapes(bytes: Buffer, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (bytes[at] === BACKSLASH) return true;
-  return false;
 }
 
 function readScalar({ bytes, text }: Walk, start: number, end: number): unknown {
