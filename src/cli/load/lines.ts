@@ -1,8 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { createReadStream, ReadStream, statSync } from 'node:fs';
 import { extname } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { InputError, messageOf } from '../../errors.ts';
-import { decodeText, findOtherEncoding, isBlank, NEWLINE, withoutMark } from '../../ingest/body-format.ts';
+import { findOtherEncoding, isBlank, NEWLINE, withoutMark } from '../../ingest/body-format.ts';
 import { EVENT_BYTES_MAX } from '../../ingest/event.ts';
 import { DECOMPRESSORS, decompress } from '../../ingest/read-body.ts';
 import { formatCounted } from '../format.ts';
@@ -71,9 +72,8 @@ export async function loadEvents(
   async function takeText(number: number, bytes: Buffer): Promise<void> {
     const other = findOtherEncoding(bytes);
     if (other !== undefined) return await sink.reject(number, `is not UTF-8: ${HINTS[other]}`);
-    const { text, isRepaired } = decodeText(bytes);
-    if (isRepaired) options.onRepaired(number);
-    await sink.add(number, text);
+    if (!isUtf8(bytes)) options.onRepaired(number);
+    await sink.add(number, bytes.toString());
   }
 
   // A stream may be idle for hours: destroying it reports a failure at once.

@@ -1,7 +1,7 @@
 // One pass over the bytes of a JSON text proves it valid, finds where its members stand and reads the values at given
-// paths. `JSON.parse` would create an object for every value of an event, of which only a few are used, and a second
-// scan would have to find their text.
+// paths. `JSON.parse` would create an object for every value, and a second scan would have to find their text.
 
+import { isAscii } from 'node:buffer';
 import { addName, createNameHashes, type NameHashes } from './duplicates.ts';
 import {
   CLOSE_BRACE,
@@ -45,11 +45,7 @@ export interface JsonPlace {
   end: number;
 }
 
-const UNLIMITED: JsonLimits = {
-  depthMax: Number.POSITIVE_INFINITY,
-  keysMax: Number.POSITIVE_INFINITY,
-  keyCharsMax: Number.POSITIVE_INFINITY,
-};
+const UNLIMITED: JsonLimits = { depthMax: Infinity, keysMax: Infinity, keyCharsMax: Infinity };
 
 const NO_PATHS = planPaths([]);
 
@@ -69,10 +65,7 @@ interface Walk {
   readonly names: NameHashes | undefined;
   /** The node of the next value. */
   node: PathNode | undefined;
-  /**
-   * Start and end of the name, quotes included, and of the value of each member of an object; of the elements of an
-   * array: start and end.
-   */
+  /** Start and end of the name, quotes included, and of the value of each member; of the elements of an array. */
   readonly spans: number[];
   /** By slot: the text, number, boolean or null at a path, or the place of an object or array; `undefined` without one. */
   readonly values: unknown[];
@@ -82,21 +75,22 @@ interface Walk {
   hasBreaks: boolean;
 }
 
+interface ScanOptions {
+  /** Those of an event, whose objects are searched for duplicates. */
+  readonly limits?: JsonLimits;
+  readonly paths?: PathPlan;
+  /** The bytes as text, if each is one character. */
+  readonly text?: string | undefined;
+}
+
 /**
- * Scans the one JSON value that `bytes` are, as `JSON.parse` accepts it. Nothing recurses, so any depth is possible.
+ * Scans the one JSON value that `bytes` (UTF-8) are, as `JSON.parse` accepts it. Nothing recurses, so any depth is possible.
  *
- * @param bytes UTF-8
- * @param text the same, if each byte is one character
- * @param limits those of an event, whose objects are searched for duplicates
  * @throws NOT_JSON; RangeError that names the exceeded limit, to complete the sentence "event 3 …"
  */
 export function scanJson(
   bytes: Buffer,
-  {
-    limits = UNLIMITED,
-    paths = NO_PATHS,
-    text,
-  }: { limits?: JsonLimits; paths?: PathPlan; text?: string | undefined } = {},
+  { limits = UNLIMITED, paths = NO_PATHS, text }: ScanOptions = {},
 ): JsonScan {
   const walk: Walk = {
     kind: 'scalar',
@@ -250,4 +244,40 @@ function skipSpace(walk: Walk): void {
   for (let byte = bytes[at] ?? 0; IS_SPACE[byte] === 1; byte = bytes[++at] ?? 0)
     if (byte !== SPACE) walk.hasBreaks = true; // or a tab, which costs a second look
   walk.at = at;
+}
+
+/** A member of a JSON object: its decoded name and the exact text of its value. */
+export interface Member {
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * Cuts the top-level members of a JSON object out of its text, so that values stay exact: parsing and serializing them would
+ * reorder keys that look like numbers and round integers above 2^53.
+ *
+ * @throws NOT_JSON
+ */
+export function cutMembers(text: string): Member[] {
+  const { spans, cut } = scanText(text, 'object');
+  return Array.from({ length: spans.length / MEMBER_SPANS }, (_, i) => ({
+    name: readString(cut(MEMBER_SPANS * i)),
+    text: cut(MEMBER_SPANS * i + 2),
+  }));
+}
+
+/** Cuts the elements of a JSON array out of its text; see `cutMembers`. */
+export function cutElements(text: string): string[] {
+  const { spans, cut } = scanText(text, 'array');
+  return Array.from({ length: spans.length / 2 }, (_, i) => cut(2 * i));
+}
+
+function scanText(text: string, kind: JsonScan['kind']) {
+  const bytes = Buffer.from(text);
+  const { spans, ...scanned } = scanJson(bytes);
+  if (scanned.kind !== kind) throw NOT_JSON;
+  const isText = isAscii(bytes);
+  const cut = (at: number) =>
+    isText ? text.slice(spans[at], spans[at + 1]) : bytes.toString('utf8', spans[at], spans[at + 1]);
+  return { spans, cut };
 }
