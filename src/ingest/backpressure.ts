@@ -17,22 +17,19 @@ interface BackpressureOptions {
   readonly onOverload: (reason: Overload) => void;
 }
 
-// So much is accepted at any rate: fixed costs of an insert, not bytes, are what its time goes into. From here on the
-// rate is measured.
+// Accepted at any rate: below, an insert's time is its fixed costs. From here on the rate is measured.
 const FREE_BYTES = 1024 * 1024;
-// The queues serve keys in turn, a body each; a key's first body waits for one of each other key, however many these have.
+// Keys are served in turn, a body each: a key's first body waits for one of each other key.
 const TURN_BYTES = 64 * 1024;
-// A body that was read has cost most of what a rejection saves, and its sender has waited; those that arrive together
-// are few.
+// A body that was read has cost most of what a rejection saves; those that arrive together are few.
 const READ_TIMES = 2;
 const RETRY_SECONDS_MAX = 30;
 // A key may hold three times what is free: three quarters of the bytes by itself, and less beside others.
 const TIMES_FREE = 3;
 
 /**
- * Rejects requests with events that would wait too long, before they cost anything. The wait is the bytes that are served
- * before a request, divided by the rate at which bytes were stored while there was enough to do. Keys take turns, so a key
- * waits for no more bytes of another than it has itself.
+ * Rejects requests with events that would wait too long, before they cost anything: the bytes that are served before them,
+ * by the rate at which bytes were stored. Keys take turns, so a key waits for no more bytes of another than it has itself.
  */
 export function createBackpressure(options: BackpressureOptions) {
   const { waitMsMax, bytesMax, now, onOverload } = options;
@@ -84,20 +81,12 @@ export function createBackpressure(options: BackpressureOptions) {
   }
 
   return {
-    /**
-     * To be called before a body is read.
-     *
-     * @param key id of the caller's key
-     * @param bytes of the body, as far as they are known
-     * @throws TailraceError `overloaded` if the request would wait for more than `waitMsMax`, or if as many bytes wait as
-     *   may, in all or of the key
-     */
+    /** To be called before a body is read. @param bytes of the body, as far as known @throws TailraceError `overloaded` */
     check: (key: string, bytes: number) => check(key, bytes),
     /**
      * Runs `work`, which stores a body that was read; meanwhile its bytes count as waiting.
      *
-     * @throws TailraceError as `check`, before `work` is called, but only beyond `READ_TIMES` times the wait; what `work`
-     *   throws
+     * @throws TailraceError `overloaded`, but only beyond `READ_TIMES` times the wait; what `work` throws
      */
     async run<T>(key: string, bytes: number, work: () => Promise<T>): Promise<T> {
       check(key, bytes, READ_TIMES * waitMsMax);
@@ -134,11 +123,9 @@ const FORGET_MS = 60_000;
 const KNOWN_MS = 1_000;
 
 /**
- * Measures how many bytes of request bodies the service stores in a millisecond while it has enough to do: the ratio of
- * exponentially weighted bytes and busy time. Time counts when a request is stored, and `AVERAGE_MS` of it at most: an
- * engine that stands still for a minute must not make everything that follows look slow.
- *
- * @param now monotonic, ms
+ * Measures how many bytes the service stores in a millisecond while it has enough to do: exponentially weighted bytes by
+ * busy time. Of the time between two requests `AVERAGE_MS` count at most: a pause of the engine must not make everything
+ * that follows look slow.
  */
 function createServiceRate(now: () => number) {
   let bytes = 0;
@@ -191,8 +178,7 @@ interface StoringWatchOptions {
 
 // Less than the smallest insert and the journal of the keys need.
 const FREE_BYTES_MIN = 1024 * 1024;
-// The free bytes of a server's disk are unknown: it counts as full this long after an insert failed, unless a later one
-// succeeds.
+// A server's disk, whose free bytes are unknown, counts as full this long after a failed insert, or until one succeeds.
 const FULL_FOR_MS = 60_000;
 
 /** Says whether events can be stored, for those who operate the service. A full disk stops events, not queries. */

@@ -31,8 +31,8 @@ export interface DecodedEvent {
   /** Each name once, with the JSON text of its value; the metadata is an object. */
   readonly members: readonly (readonly [name: string, json: string])[];
   /**
-   * Finds the value at a path that begins with `metadata`: a text, number, boolean, null or NestedValue; `undefined` if
-   * there is none. It is called for each path of the source, so it must not copy the path.
+   * Finds the value at a path that begins with `metadata`: a scalar, null, NestedValue or `undefined`. Called for each path
+   * of the source: it must not copy the path.
    */
   find(path: readonly string[]): unknown;
 }
@@ -92,16 +92,11 @@ export interface CutOptions {
 export interface Format {
   /** Whether the bytes are no text, so that their first may look like a byte order mark. */
   readonly isBinary?: true;
-  /**
-   * Cuts a body into events, each as its exact text.
-   *
-   * @throws TailraceError, also while events are taken: `invalid_request` if the bytes are not of the format,
-   *   `body_too_large` for too many events or values
-   */
+  /** Cuts a body into events. @throws TailraceError, also while events are taken: `invalid_request`, `body_too_large` */
   cut(bytes: Buffer, options: CutOptions): WireEvents;
   /**
-   * Estimates from above how many values a body holds. The size of a body says less: 64 KiB of `{},` are 21,000 events
-   * and take fifty times as long to decode as a usual body of that size.
+   * Estimates from above how many values a body holds: 64 KiB of `{},` are 21,000 events, and take fifty times as long to
+   * decode as a usual body of that size.
    */
   countMarks(bytes: Uint8Array): number;
 }
@@ -123,17 +118,13 @@ export const countJsonMarks = createMarkCounter('{[,');
 // seconds to parse.
 const VALUES_MAX = 8_000_000;
 
-/**
- * Decodes a body of JSON, with U+FFFD for bytes that are not UTF-8.
- *
- * @throws TailraceError `body_too_large`, `invalid_request` if the bytes cannot be read at all
- */
-export function decodeJson(bytes: Buffer): ReturnType<typeof decodeText> {
+/** Decodes a body of JSON, with U+FFFD for bytes that are not UTF-8. @throws TailraceError as `rejectUnreadable` */
+export function decodeJson(bytes: Buffer): { readonly text: string; readonly isRepaired: boolean } {
   rejectUnreadable(bytes);
-  return decodeText(bytes);
+  return { text: bytes.toString(), isRepaired: !isUtf8(bytes) };
 }
 
-/** @throws TailraceError as `decodeJson` */
+/** @throws TailraceError `body_too_large`, `invalid_request` if the bytes cannot be read at all */
 export function rejectUnreadable(bytes: Buffer): void {
   if (bytes.length >= VALUES_MAX && countJsonMarks(bytes) >= VALUES_MAX)
     throw new TailraceError(
@@ -261,17 +252,9 @@ export function withoutMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
-/**
- * Detects by their first bytes what bytes are instead of UTF-8: they cannot be read at all then. `undefined` if they
- * are UTF-8, or text with some bytes of another encoding, which `toString` replaces by U+FFFD.
- */
+/** Detects by their first bytes what bytes are that cannot be read at all; `undefined` for text, even with some bad bytes. */
 export function findOtherEncoding(bytes: Buffer): 'gzip' | 'UTF-16' | undefined {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'gzip';
   const mark = bytes.length < 2 ? 0 : bytes.readUInt16BE(0);
   return mark === 0xfffe || mark === 0xfeff ? 'UTF-16' : undefined;
-}
-
-/** Decodes bytes as text, with U+FFFD for those that are not UTF-8. */
-export function decodeText(bytes: Buffer): { readonly text: string; readonly isRepaired: boolean } {
-  return { text: bytes.toString(), isRepaired: !isUtf8(bytes) };
 }

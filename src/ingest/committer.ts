@@ -18,9 +18,8 @@ export interface CommitterOptions {
   /** How long the first rows of a group wait for others. */
   readonly waitMs: number;
   /**
-   * Whether more large requests will come soon. Meanwhile a group of blocks waits longer, up to `EXPECTING_WAITS_MAX`
-   * times `waitMs` and `EXPECTING_BYTES_MAX`: an event in an insert of a thousand costs the engine twice what it costs
-   * in one of ten thousand. Default: never.
+   * Whether more large requests will come soon. Meanwhile a group of blocks waits longer: an event in an insert of a
+   * thousand costs the engine twice what it costs in one of ten thousand. Default: never.
    */
   readonly expectsMore?: () => boolean;
   /** A group of this size is committed without waiting. */
@@ -32,7 +31,7 @@ const EXPECTING_WAITS_MAX = 20;
 // Some 3,000 events. With more, the engine would wait for the decoder, and then the decoder for the engine.
 const EXPECTING_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Rows for one day of one table: the engine stores them as one part, so all of them or none. */
+/** Rows for one day of one table: the engine stores all of them or none. */
 interface Group {
   readonly name: string;
   readonly source: Source;
@@ -48,10 +47,7 @@ interface Group {
   isDue: boolean;
 }
 
-/**
- * Group commit: the rows of concurrent requests are stored by one insert; a request gets its response when its rows are
- * committed.
- */
+/** Group commit: the rows of concurrent requests are stored by one insert, before any of them gets its response. */
 export function createCommitter(engine: Pick<Engine, 'insert'>, options: CommitterOptions) {
   // The engine takes one insert at a time; while it runs, the other groups grow.
   const groups = new Map<string, Group>();
@@ -63,10 +59,7 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
   let holds = 0;
   let released = Promise.withResolvers<void>();
 
-  /**
-   * `sendDue` starts only if a group is due: otherwise it would end before `sending` is assigned, and would look
-   * unfinished.
-   */
+  // `sendDue` starts only if a group is due: it would end before `sending` is assigned, and would look unfinished.
   function flushGroup(group: Group): void {
     if (group.isDue) return; // already due by its size; it may have been sent long ago
     group.isDue = true;
@@ -115,12 +108,7 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
   }
 
   return {
-    /**
-     * Resolves when all rows are in the store; their bytes must not be used afterwards. Backpressure bounds the rows that
-     * wait.
-     *
-     * @throws TailraceError the engine's
-     */
+    /** Resolves when all rows are stored; their bytes must not be used afterwards. Backpressure bounds those that wait. */
     async commit(source: Source, rows: readonly DayRows[], commitOptions: CommitOptions = {}): Promise<void> {
       if (closed) throw new TailraceError('engine_unavailable', 'the service is shutting down');
       const bytes = rows.reduce((sum, day) => sum + day.bytes.length, 0);
@@ -133,10 +121,7 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
       queued.queuedRequests--;
       for (const one of settled) if (one.status === 'rejected') throw one.reason;
     },
-    /**
-     * Holds the queue: rows that are not being stored yet wait until `release`, which has to be called soon. May be nested.
-     * `idle` resolves when nothing is being stored.
-     */
+    /** Holds rows that are not being stored yet until `release`. May be nested. `idle`: nothing is being stored. */
     hold() {
       if (holds++ === 0) released = Promise.withResolvers();
       let isHeld = true;

@@ -40,11 +40,7 @@ export interface Batch extends PerEvent, Rejections {
   readonly parts: readonly SourceRows[];
 }
 
-/**
- * Decodes a request body by the rules of docs/ingest.md: each event becomes a row, or a reason why it is rejected.
- *
- * @throws TailraceError as `cutEvents`, and as `getSourceOfBody` if neither request nor protocol names a source
- */
+/** Decodes a request body by the rules of docs/ingest.md. @throws TailraceError as `cutEvents` and `getSourceOfBody` */
 export function decodeBatch(input: BatchInput): Batch {
   const { bytes, format, source, candidates, protocol, rules } = input;
   const { events, count, fields } = cutEvents(bytes, format, input);
@@ -81,8 +77,7 @@ export function decodeBatch(input: BatchInput): Batch {
 /**
  * Collects the rows of one source.
  *
- * @param isLarge whether its rows become blocks, but only those of the present day: a request may have few events of each
- *   of many days, and an insert of blocks has the larger fixed cost
+ * @param isLarge whether rows of the present day become blocks: of other days there may be few, for a larger fixed cost
  */
 function createPart(source: Source, rules: EventRules, isLarge: boolean) {
   const today = Math.floor(rules.now / MICROS_PER_DAY);

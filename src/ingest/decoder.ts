@@ -11,17 +11,15 @@ import { countMarks } from './wire-events.ts';
 export type Decoder = ReturnType<typeof createDecoder>;
 
 /**
- * Bodies up to this size and number of marks (see `countMarks`) are decoded inline, unless their source has slow rules: in
- * a few milliseconds, even one built to be slow. Past the heap of the thread, the thread ends and is replaced, and the body
- * that filled it is rejected: one of the largest size needs less, unless it was built to need more.
+ * Bodies up to this size and number of marks are decoded inline, in a few milliseconds even if built to be slow. Past its
+ * heap the thread ends and is replaced, and the body is rejected: one of the largest size needs less, unless built for it.
  */
 export const DECODER_LIMITS = { inlineBytesMax: 64 * 1024, inlineMarksMax: 1_000, threadMemoryMbMax: 1_024 };
 
 // The extension of this file: .ts in the repository, .js in the published package.
 const WORKER = new URL(`decode-worker${extname(import.meta.url)}`, import.meta.url).href;
 
-// Most objects of a body die at once. With 8 or 16, too many survive until they are collected with all others, and decoding
-// an event takes 5 to 10 core µs more; with 64 no fewer, in as much memory.
+// With 8 or 16, decoding an event takes 5 to 10 core µs more, since too many objects survive; with 64 no fewer.
 const YOUNG_MB_MAX = 32;
 
 // How many times its largest size a body may become inline when each event repeats what several share: a usual one doubles.
@@ -71,9 +69,7 @@ export function createDecoder(options = DECODER_LIMITS) {
     /**
      * Decodes a body; keys take turns. The bytes of `input` must not be used afterwards.
      *
-     * @param key id of the caller's key
-     * @throws TailraceError as `decodeBatch`; `body_too_large` if decoding takes more memory than the thread has;
-     *   `engine_unavailable` if the thread ended for another reason
+     * @throws TailraceError as `decodeBatch` and `rejectLost`
      */
     async decode(key: string, input: BatchInput): Promise<Batch> {
       const { bytes, format, source, candidates } = input;

@@ -158,11 +158,10 @@ const EPOCH = /^(\d{1,19})(?:\.(\d{1,18}))?$/;
 const EXPONENTIAL = /^(\d{1,19})(?:\.(\d{1,18}))?[eE]([+-]?\d{1,3})$/;
 
 /**
- * Reads the value of an event's `timestamp`: ISO 8601 as `parseInstant` does, or a count since 1970. The digits before
- * the point give its unit: up to 11 are seconds, up to 14 milliseconds, up to 17 microseconds, more nanoseconds.
+ * Reads an event's `timestamp`: ISO 8601, or a count since 1970, whose digits before the point give its unit: up to 11 are
+ * seconds, up to 14 milliseconds, up to 17 microseconds, more nanoseconds.
  *
  * @param text the JSON text of the value, so that a count beyond 2^53 is exact
- * @returns `undefined` if it is not a timestamp
  */
 export function parseTimestamp(text: string): Micros | undefined {
   const value = text.startsWith('"') ? readString(text).trim() : text;

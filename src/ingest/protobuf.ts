@@ -53,10 +53,7 @@ function openLibrary() {
 /** Finds a type of a protocol by its name. */
 export type TypeOf = (name: string) => protobuf.Type;
 
-/**
- * Describes the types of a protocol, which are created when the first is needed. A field that is missing in a message is
- * `undefined`, unless it is repeated.
- */
+/** Describes the types of a protocol, created when first needed. A missing field is `undefined`, unless it is repeated. */
 export function createMessages(messages: Messages): TypeOf {
   let root: protobuf.Root | undefined;
   return (name) => {
@@ -86,11 +83,7 @@ function createRoot(messages: Messages): protobuf.Root {
   return root;
 }
 
-/**
- * Reads a message, with U+FFFD for bytes of its texts that are not UTF-8.
- *
- * @throws TailraceError `invalid_request` if it is not one
- */
+/** Reads a message, with U+FFFD for bytes of its texts that are not UTF-8. @throws TailraceError `invalid_request` */
 export function readMessage(type: protobuf.Type, bytes: Uint8Array) {
   library ??= openLibrary();
   const reader = new library.TextReader(bytes);

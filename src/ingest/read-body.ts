@@ -23,8 +23,7 @@ const DECODED_TIMES = 4;
 const RATIO_MAX = 200;
 // Below this size any ratio is harmless.
 const RATIO_FREE_BYTES = 1024 * 1024;
-// Each takes a turn of the thread pool, and one of zstd that was written as a stream 2 ms: its window of 2 MB makes V8
-// collect garbage. The largest body could hold two million.
+// Each takes a turn of the thread pool, up to 2 ms with zstd's window of 2 MB. The largest body could hold two million.
 const FRAMES_MAX = 1_000;
 
 /** Returns the largest size of a body after decompression. */
@@ -35,8 +34,7 @@ export function decodedBytesMaxOf({ bodyBytesMax }: BodyLimits): number {
 /**
  * Reads and decompresses a whole request body in bounded memory.
  *
- * @throws TailraceError what `check` throws; `unsupported_media_type` for an unknown encoding, `body_too_large` past a
- *   limit, `invalid_request` if the bytes are not of that encoding or end too soon
+ * @throws TailraceError what `check` throws; `unsupported_media_type`, `body_too_large`, `invalid_request`
  */
 export async function readBody(
   request: Readable,
@@ -136,11 +134,10 @@ export const DECOMPRESSORS: Readonly<Record<string, () => Decompressor>> = {
 };
 
 /**
- * Decompresses bytes to their end. Node's decompressors stop at the end of a frame (those of gzip excepted) and drop
- * what follows it in the chunk: another one decompresses that.
+ * Decompresses bytes to their end. Node's decompressors (other than gzip's) stop at the end of a frame and drop what
+ * follows it in the chunk: another one decompresses that.
  *
  * @param onNext called before each frame but the first, with the count of bytes at hand for it
- * @throws the error of `chunks` or `onNext`, or Node's if the bytes are not of the encoding or end too soon
  */
 export async function* decompress(
   chunks: AsyncIterable<Buffer>,

@@ -4,16 +4,8 @@ import type { ColumnType, Source, SourceColumn } from '../definitions/source.ts'
 import { isObject, tryParse } from '../lib/json.ts';
 import type { DecodedEvent, NestedValue, WireEvent } from './body-format.ts';
 import { dropDuplicates } from './json/duplicates.ts';
-import { NOT_JSON, type PathNode, type PathPlan, planPaths, readString } from './json/grammar.ts';
-import {
-  findName,
-  type JsonLimits,
-  type JsonPlace,
-  type JsonScan,
-  MEMBER_SPANS,
-  type Named,
-  scanJson,
-} from './json/scan.ts';
+import { NOT_JSON, type Path, type PathPlan, planPaths, readString } from './json/grammar.ts';
+import { type JsonLimits, type JsonPlace, type JsonScan, MEMBER_SPANS, scanJson } from './json/scan.ts';
 
 /** Why an event is not stored; the message completes the sentence "event 3 …". */
 export class RejectedEvent extends Error {
@@ -35,12 +27,10 @@ export interface ReadEvent extends Pick<JsonScan, 'hasBreaks'>, Pick<DecodedEven
   readonly at: ReadPath;
 }
 
-type Path = readonly string[];
-
-/** The values that a row needs beside the members of its event, by the paths of the event. */
-interface EventPlan extends PathPlan {
-  readonly slotOf: ReadonlyMap<Path, number>;
-  readonly document: DocumentPlan;
+/** The values that a row needs beside the members of its event: of an event, and of a document, which is its metadata. */
+interface EventPlan {
+  readonly event: PathPlan;
+  readonly document: PathPlan;
 }
 
 export const PROJECT = ['project'];
@@ -57,9 +47,8 @@ function planOf(source: Source): EventPlan {
     ...(source.idPaths ?? []),
     ...source.columns.flatMap(({ path, otherPaths }) => [path, ...otherPaths]),
   ];
-  const { root, slots } = planPaths(paths);
-  const slotOf = new Map(paths.map((path, i) => [path, slots[i] ?? 0]));
-  const plan = { root, slots, slotOf, document: planDocument([...slotOf.keys()]) };
+  const inside = paths.filter(([first, ...rest]) => first === 'metadata' && rest.length > 0);
+  const plan = { event: planPaths(paths), document: planPaths(inside, 1) };
   plans.set(source, plan);
   return plan;
 }
@@ -72,14 +61,14 @@ export function readEvent(wire: WireEvent, source: Source, bytesMax: number): Re
   const received = 'line' in wire ? wire.line : Buffer.from(wire.text);
   if (received.length > bytesMax) throw new RejectedEvent(`is larger than ${bytesMax} bytes`);
   const bytes = wire.isRepaired === true ? Buffer.from(received.toString()) : received;
+  const { event, document } = planOf(source);
   if ('line' in wire && wire.documentId !== undefined)
-    return readDocument(bytes, wire.documentId, planOf(source).document);
-  const plan = planOf(source);
-  const { spans, values, hasBreaks, cut } = scan(bytes, plan);
+    return readDocument(scan(bytes, document), wire.documentId);
+  const { spans, cut, at, hasBreaks } = scan(bytes, event);
   const members: [string, string][] = [];
   for (let i = 0; i < spans.length; i += MEMBER_SPANS)
     members.push([readString(cut(spans[i], spans[i + 1])), cut(spans[i + 2], spans[i + 3])]);
-  return { members, at: reader(plan.slotOf, values, cut), hasBreaks };
+  return { members, at, hasBreaks };
 }
 
 // Of a character in JSON.
@@ -90,32 +79,19 @@ function readDecoded({ members, find }: DecodedEvent, hasBreaks = false): ReadEv
     const first = path[0];
     if (first === 'metadata' && path.length > 1) return find(path);
     const json = members.find(([name]) => name === first)?.[1];
-    if (path.length > 1) return json?.startsWith('{') ? readInside(json, path.slice(1)) : undefined;
+    if (path.length > 1) return json?.startsWith('{') ? readInside(json, path) : undefined;
     if (json === undefined) return undefined;
     return /^[[{]/.test(json) ? ({ json } satisfies NestedValue) : JSON.parse(json);
   };
   return { members, at, hasBreaks };
 }
 
-/** Reads a value inside of an object, such as a message. */
-function readInside(json: string, path: Path): unknown {
-  const plan = planPaths([path]);
-  const { values, cut } = scan(Buffer.from(json), plan);
-  return reader(new Map([[path, 0]]), values, cut)(path);
-}
+/** Reads a value inside of a member, such as a message. */
+const readInside = (json: string, path: Path) => scan(Buffer.from(json), planPaths([path], 1)).at(path);
 
-function reader(slotOf: EventPlan['slotOf'], values: readonly unknown[], cut: Scanned['cut']): ReadPath {
-  return (path) => {
-    const value = values[slotOf.get(path) ?? -1];
-    if (typeof value !== 'object' || value === null) return value;
-    const { start, end } = value as JsonPlace; // the scan returns no other objects
-    return { json: cut(start, end) } satisfies NestedValue;
-  };
-}
-
-interface Scanned extends Pick<JsonScan, 'spans' | 'values' | 'hasBreaks'> {
-  readonly bytes: Buffer;
+interface Scanned extends Pick<JsonScan, 'spans' | 'hasBreaks'> {
   readonly cut: (start?: number, end?: number) => string;
+  readonly at: ReadPath;
 }
 
 /** Scans an event, of whose members with equal names only the last counts. */
@@ -127,7 +103,13 @@ function scan(bytes: Buffer, paths: PathPlan): Scanned {
     const unique = found.mayHaveDuplicates ? dropDuplicates(bytes) : bytes;
     if (unique !== bytes) return scan(unique, paths);
     const { spans, values, hasBreaks } = found;
-    if (found.kind === 'object') return { spans, values, hasBreaks, cut, bytes };
+    const at: ReadPath = (path) => {
+      const value = values[paths.slots.get(path) ?? -1];
+      if (typeof value !== 'object' || value === null) return value;
+      const { start, end } = value as JsonPlace; // the scan returns no other objects
+      return { json: cut(start, end) } satisfies NestedValue;
+    };
+    if (found.kind === 'object') return { spans, hasBreaks, cut, at };
   } catch (error) {
     if (error === NOT_JSON) throw new RejectedEvent('is not valid JSON');
     if (!(error instanceof RangeError)) throw error;
@@ -140,74 +122,33 @@ function scan(bytes: Buffer, paths: PathPlan): Scanned {
 }
 
 /** The names of a document's members that become members of its event: the first that is there. Others are metadata. */
-const OWN_NAMES = {
-  timestamp: ['@timestamp', 'timestamp'],
-  event_message: ['message'],
-} as const;
+const OWN_NAMES = [
+  ['timestamp', ['@timestamp', 'timestamp']],
+  ['event_message', ['message']],
+] as const;
 
-interface OwnName extends Named {
-  readonly role: string;
-  /** The least of a role counts. */
-  readonly rank: number;
-  /** Slots of values inside of it; see `PathNode`. */
-  readonly node: Pick<PathNode, 'from' | 'before'> | undefined;
-}
-
-/** The values that a row needs, by the paths of the document. */
-interface DocumentPlan extends PathPlan {
-  /** By the path of the event. */
-  readonly slotOf: ReadonlyMap<Path, number>;
-  readonly own: readonly OwnName[];
-}
-
-function planDocument(paths: readonly Path[]): DocumentPlan {
-  const inside = paths.filter(([first, ...rest]) => first === 'metadata' && rest.length > 0);
-  const { root, slots } = planPaths(inside.map(([, ...rest]) => rest));
-  const slotOf = new Map(inside.map((path, i) => [path, slots[i] ?? -1]));
-  const own = Object.entries(OWN_NAMES).flatMap(([role, names]) =>
-    names.map((name, rank) => ({
-      ...{ name, bytes: Buffer.from(name), role, rank },
-      node: root.children.find((child) => child.name === name),
-    })),
-  );
-  return { root, slots, slotOf, own };
-}
-
-/** Reads a document as an event without writing its JSON. */
-function readDocument(bytes: Buffer, id: string, plan: DocumentPlan): ReadEvent {
-  const scanned = scan(bytes, plan);
-  const { spans, values, hasBreaks, cut } = scanned;
-  const found = findOwn(plan.own, scanned);
+/** Reads a document as an event without writing its JSON: members that follow each other are cut as one text. */
+function readDocument({ spans, cut, at, hasBreaks }: Scanned, id: string): ReadEvent {
+  const names: string[] = [];
+  for (let i = 0; i < spans.length; i += MEMBER_SPANS) names.push(readString(cut(spans[i], spans[i + 1])));
   const members: [string, string][] = [['id', JSON.stringify(id)]];
-  for (const [at, { role, node }] of found) {
-    members.push([role, cut(spans[at + 2], spans[at + 3])]);
-    if (node !== undefined) values.fill(undefined, node.from, node.before);
-  }
-  members.push(['metadata', `{${cutOthers(scanned, found).join(',')}}`]);
-  return readDecoded({ members, find: reader(plan.slotOf, values, cut) }, hasBreaks);
-}
-
-/** Returns the names that count, by the places of their spans. */
-function findOwn(own: readonly OwnName[], { spans, bytes }: Scanned): ReadonlyMap<number, OwnName> {
-  const found = new Map<string, { readonly at: number; readonly name: OwnName }>();
-  for (let at = 0; at < spans.length; at += MEMBER_SPANS) {
-    const name = findName(own, bytes, spans[at] ?? 0, spans[at + 1] ?? 0);
+  const own = new Set<string>();
+  for (const [role, known] of OWN_NAMES) {
+    const name = known.find((one) => names.includes(one));
     if (name === undefined) continue;
-    const other = found.get(name.role)?.name;
-    if (other === undefined || name.rank < other.rank) found.set(name.role, { at, name });
+    const place = names.indexOf(name) * MEMBER_SPANS;
+    members.push([role, cut(spans[place + 2], spans[place + 3])]);
+    own.add(name);
   }
-  return new Map([...found.values()].map(({ at, name }) => [at, name]));
-}
-
-/** Cuts the other members; those that follow each other as one text. */
-function cutOthers({ spans, cut }: Scanned, own: ReadonlyMap<number, OwnName>): string[] {
   const runs: string[] = [];
   let start = 0;
-  for (const at of [...own.keys(), spans.length].toSorted((a, b) => a - b)) {
-    if (at > start) runs.push(cut(spans[start], spans[at - 1]));
-    start = at + MEMBER_SPANS;
+  for (let i = 0; i <= names.length; i++) {
+    if (i < names.length && !own.has(names[i] ?? '')) continue;
+    if (i > start) runs.push(cut(spans[start * MEMBER_SPANS], spans[i * MEMBER_SPANS - 1]));
+    start = i + 1;
   }
-  return runs;
+  members.push(['metadata', `{${runs.join(',')}}`]);
+  return readDecoded({ members, find: (path) => (own.has(path[1] ?? '') ? undefined : at(path)) }, hasBreaks);
 }
 
 const ACCEPTS: Record<ColumnType, (value: unknown) => boolean> = {
@@ -227,7 +168,7 @@ export function typedValue(value: unknown, type: ColumnType): unknown {
 }
 
 /** Returns the value of an event at one of its source's paths, as `findValue` does. */
-type ReadPath = (path: readonly string[]) => unknown;
+type ReadPath = (path: Path) => unknown;
 
 const LEVEL_NUMBER = /^\d{1,2}$/;
 

@@ -46,16 +46,12 @@ interface ReceiverOptions extends IngestOptions, Pick<BatchInput, 'blockRowsMin'
 const OUTCOMES_MAX = 10_000;
 const OUTCOME_REASONS_MAX = 100_000;
 
-/**
- * Stores the events of requests: decode → authorize → commit, the last once for all requests with one Idempotency-Key
- * and body. Resolves when all events that were not rejected are stored.
- */
+/** Stores the events of requests: decode → authorize → commit, the last once for each Idempotency-Key and body. */
 function createReceiver(options: ReceiverOptions): Receive {
   const { decoder, committer, backpressure, usage, now, ageAt, blockRowsMin, onCounted } = options;
   /**
    * The outcome of the first request under a token, so that a repeat counts for no quota. After a restart, or in another
-   * replica, the engine recognises the token, as it does in the same process: only events without a timestamp that are
-   * repeated on another day are then stored again, since each day has its own tokens.
+   * replica, the engine recognises the token; each day has its own, so events without a timestamp may be stored again.
    */
   const outcomes = new LRUCache<string, Received, () => Promise<Received>>({
     max: OUTCOMES_MAX,

@@ -5,13 +5,8 @@ import { FILTER_RULES } from './filter/filter.ts';
 import { RejectedEvent } from './read-event.ts';
 import { OverQuota } from './usage/usage.ts';
 
-// What differs from event to event in the reasons of src/ingest: quoted names and times.
+// What differs from event to event in the reasons of src/ingest: quoted names and times. `…` stands for them in a pattern.
 const VARYING = /"(?:[^"\\]|\\.)*"|\d{4}-\d\d-\d\d[ T][\d:.]+Z?/g;
-
-/** Returns what the reasons of many events have in common: `…` stands for quoted texts and for times. */
-function toPattern(reason: string): string {
-  return reason.replaceAll(VARYING, '…');
-}
 
 /** Events of one request that were rejected for one reason; plain data, since it comes from another thread. */
 export interface Rejection {
@@ -60,7 +55,7 @@ export function createRejections() {
   const seen = new Map<string, Rejection>();
 
   function findKind(source: string, reason: string, event: RejectedWire): Rejection | undefined {
-    const pattern = toPattern(reason);
+    const pattern = reason.replaceAll(VARYING, '…');
     const name = `${source}\0${pattern}`;
     const known = kinds.get(name);
     if (known !== undefined || kinds.size >= KINDS_MAX) return known;
@@ -156,10 +151,7 @@ export function createRejectedLog(now: () => number) {
   };
 }
 
-/**
- * What became of events. `stored`, of which `withoutProject` belong to no project, and `repaired` have U+FFFD for bytes
- * that are not UTF-8; `drop` and `redact`: a rule of the source applied.
- */
+/** What became of events. `withoutProject` and `repaired` (not UTF-8) are stored; `drop`, `redact`: a rule applied. */
 export const COUNTED = ['stored', 'rejected', 'withoutProject', 'repaired', ...FILTER_RULES] as const;
 
 export type EventCounts = Record<(typeof COUNTED)[number], number>;

@@ -10,39 +10,26 @@ import { RejectedEvent } from './read-event.ts';
 /** A part of a request that may name its source; in a query string a list if a name came more than once. */
 type Names = Readonly<Record<string, unknown>>;
 
-/**
- * Members of a body that name its source. Logflare expects a UUID in `source` and a name in `source_name`; here each
- * may hold either.
- */
+/** Members of a body, or parameters, that name its source: each may hold a UUID or a name, unlike Logflare's. */
 export const NAMING_MEMBERS = ['source', 'collection', 'source_name', 'collection_name'];
 const HEADERS = ['x-source', 'x-collection'];
 
 type Sources = Pick<Registry, 'getSource'>;
 
 /**
- * Finds the source that a request names in its query string, else in its headers; `undefined` if it names none.
+ * Finds the source that a request names in its query string, else in its headers.
  *
- * @throws TailraceError as `headerOf`; `source_not_found`; `invalid_request` if it names two sources, or one that
- *   stores no events
+ * @throws TailraceError `source_not_found`; `invalid_request` for two sources, or one that stores no events
  */
 export function findSource(
   sources: Sources,
   { query, headers }: { readonly query: Names; readonly headers: IncomingHttpHeaders },
 ): Source | undefined {
-  return (
-    pick(sources, textsAt(query, NAMING_MEMBERS)) ??
-    pick(
-      sources,
-      HEADERS.flatMap((name) => headerOf({ headers }, name) ?? []),
-    )
-  );
+  const inHeaders = () => HEADERS.flatMap((name) => headerOf({ headers }, name) ?? []);
+  return pick(sources, textsAt(query, NAMING_MEMBERS)) ?? pick(sources, inHeaders());
 }
 
-/**
- * Returns the source that a member of the body names, else the general one.
- *
- * @throws TailraceError as `findSource`, and `invalid_request` if there is none
- */
+/** Returns the source that a member of the body names, else the general one. @throws TailraceError as `findSource` */
 export function getSourceOfBody(candidates: readonly Source[], fields: Names): Source {
   const sources = createRegistry({ endpoints: [], sources: candidates });
   try {
@@ -64,10 +51,8 @@ function findGeneral(candidates: readonly Source[]): Source | undefined {
 }
 
 /**
- * Returns the source of an event that names none: the first that accepts its labels, else the general one.
- *
- * @param candidates the sources that the sender may send to
- * @throws RejectedEvent if none accepts it
+ * Returns the source of an event that names none: the first of those that its sender may use that accepts its labels, else
+ * the general one. @throws RejectedEvent
  */
 export function chooseSource(
   candidates: readonly Source[],

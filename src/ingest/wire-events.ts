@@ -76,7 +76,7 @@ function cutJson(bytes: Buffer): WireEvents {
     const message = 'the body must be an array of events, {"batch": […]} or one event';
     throw new TailraceError('invalid_request', message);
   }
-  const [batch, ...names] = BODY.slots.map((slot) => body.values[slot]);
+  const [batch, ...names] = [...BODY.slots.values()].map((slot) => body.values[slot]);
   const fields = Object.fromEntries(NAMING_MEMBERS.map((name, i) => [name, names[i]]));
   const place = typeof batch === 'object' && batch !== null ? (batch as JsonPlace) : undefined; // as scans return them
   if (place === undefined || bytes[place.start] !== OPEN_BRACKET) return listOf(bytes, [bytes], fields);

@@ -38,10 +38,9 @@ const UNSEEN_TICKS = 2;
 const FAILURES_MAX = 40;
 
 /**
- * Follows a question. A tick reads the first page, and further back as long as a page ends with a new row; the rows
- * that the tick before did not read are new. So a row that comes late, with an older time than those before it, is sent
- * if it belongs among the rows of the first page, and its cursor is that of the newest row so far: continuing there
- * repeats no row.
+ * Follows a question. A tick reads the first page, and further back as long as a page ends with a new row; rows that the
+ * tick before did not read are new. So a late row is sent if it belongs to the first page, and its cursor is that of the
+ * newest row so far: continuing there repeats no row.
  *
  * @param first the first request to follow it
  */
@@ -141,10 +140,7 @@ export function createGroup(parts: GroupParts, first: TailRequest) {
         isBusy = false;
       }
     },
-    /**
-     * Returns rows of a position and newer ones, oldest first: those that were read last, and a position in the cursor
-     * of a page that continues with older ones, if there may be any.
-     */
+    /** Returns the last read rows of a position and newer ones, oldest first, and where a page of older ones continues. */
     findSince(position: Position): { readonly rows: readonly TailRow[]; readonly olderThan?: Position } {
       const rows = reading.rows.filter((row) => !isNewer(position, row.position)).reverse();
       const floor = floorOf(reading);

@@ -11,10 +11,7 @@ import { READ_MAX, type TailRow } from './read-back.ts';
 const RESUMPTIONS_MAX = 8;
 // Of one signed token.
 const TOKEN_MAX = 2;
-/**
- * A key may hold as many as it leaves free: one key takes four, the next one two of the rest, and so on; a token takes
- * two.
- */
+/** A key may hold as many as it leaves free: one key takes four, the next one two of the rest, and so on. */
 const RESUMPTIONS: PoolWork = {
   one: 'live tail',
   many: 'live tails that continue after an id',
@@ -32,10 +29,10 @@ const ROWS_AT_ONCE = 100;
 
 /**
  * Reads the rows after a position of a group whose new rows are held meanwhile. Uses a fair queue, since rows are in
- * memory as long as a slow reader needs: no key keeps another one waiting.
+ * memory as long as a slow reader needs.
  *
- * @throws TailraceError `overloaded` if the wait is too long, `invalid_parameter` if the position is too far back; the
- *   failure of the query; the signal's reason
+ * @throws TailraceError `overloaded`, `invalid_parameter` if the position is too far back; the failure of the query; the
+ *   signal's reason
  */
 export function createHistory(limits: Pick<PoolLimits, 'queueMax' | 'queuePerLaneMax'>) {
   const slots = Array.from({ length: RESUMPTIONS_MAX }, (_, i) => i);
@@ -64,23 +61,14 @@ export function createHistory(limits: Pick<PoolLimits, 'queueMax' | 'queuePerLan
   }
 
   return async (group: Group, position: Position, request: TailRequest): Promise<Past> => {
-    const { lane, signal } = request;
-    const release = once(pool.release, await pool.acquire(signal, { lane }));
+    const slot = await pool.acquire(request.signal, { lane: request.lane });
     try {
       const rows = await readSince(group, position, request);
-      return { events: inPieces(group, rows, position), release };
+      return { events: inPieces(group, rows, position), release: () => pool.release(slot) };
     } catch (error) {
-      release();
+      pool.release(slot);
       throw error;
     }
-  };
-}
-
-function once<T>(release: (slot: T) => void, slot: T): () => void {
-  let isHeld = true;
-  return () => {
-    if (isHeld) release(slot);
-    isHeld = false;
   };
 }
 

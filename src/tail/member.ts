@@ -23,7 +23,7 @@ export interface TailRequest {
 /** The rows after a position, oldest first, as events. They are in memory until `release`. */
 export interface Past {
   readonly events: Iterable<Buffer>;
-  /** Idempotent. */
+  /** To be called once. */
   readonly release: () => void;
 }
 
@@ -59,12 +59,17 @@ export function createMember(request: TailRequest, { bufferBytesMax, onEnd }: Me
   let ended: EndReason | 'left' | undefined;
   let past = NO_PAST;
 
-  function end(reason: EndReason): void {
+  function end(reason: EndReason | 'left'): void {
     if (ended !== undefined) return;
     ended = reason;
-    sink?.end(endEvent(reason));
+    if (reason !== 'left') sink?.end(endEvent(reason));
     held = undefined;
     onEnd(reason);
+  }
+
+  function releasePast(): void {
+    past.release();
+    past = NO_PAST;
   }
 
   /** @param events shared by all tails of the question */
@@ -110,14 +115,11 @@ export function createMember(request: TailRequest, { bufferBytesMax, onEnd }: Me
     start: (to: Sink) =>
       void run(to)
         .catch(() => end('unavailable'))
-        .finally(past.release),
+        .finally(releasePast),
     /** To be called when the reader has disconnected. */
     leave(): void {
-      past.release();
-      if (ended !== undefined) return;
-      ended = 'left';
-      held = undefined;
-      onEnd('left');
+      releasePast();
+      end('left');
     },
     /** Shows proxies that the connection is alive. */
     keepAlive(): void {
@@ -134,7 +136,7 @@ export function createMember(request: TailRequest, { bufferBytesMax, onEnd }: Me
   };
 }
 
-/** Whether two callers have the same rights; the objects themselves may be new. */
+/** Returns a text by which the rights of callers are compared; the objects themselves may be new. */
 function describeRights({ scopes, endpoints, sources, pins }: Caller): string {
   return JSON.stringify([scopes, endpoints, sources, pins]);
 }

@@ -55,28 +55,23 @@ export async function readBack(
   question: Question,
   { from, isEnough, ...options }: ReadBackOptions,
 ): Promise<RowsRead> {
+  const pages = getPages(question);
   const rows: TailRow[] = [];
   let bytes = 0;
   for (let next = from; ; ) {
-    const page = await readPage(run, next === undefined ? question : at(question, next), options);
-    rows.push(...page.rows);
-    bytes += page.bytes;
+    const page = await run(next === undefined ? question : at(question, next), options);
+    const texts = splitLines(page.body);
+    for (const row of texts) {
+      const position = readPosition(pages, row);
+      rows.push({ position, name: JSON.stringify(position), row });
+    }
+    bytes += page.body.length;
     if (page.last === undefined) return { rows, end: 'whole' };
-    const last = page.rows.at(-1);
+    const last = texts.length === 0 ? undefined : rows.at(-1);
     if (last === undefined || isEnough(last, rows)) return { rows, end: 'met' };
     if (rows.length >= READ_ROWS_MAX || bytes >= READ_MIB_MAX * 1024 * 1024) return { rows, end: 'cut' };
     next = page.last;
   }
-}
-
-async function readPage(run: Run, question: Question, options: RunOptions) {
-  const pages = getPages(question);
-  const answer = await run(question, options);
-  const rows = splitLines(answer.body).map((row): TailRow => {
-    const position = readPosition(pages, row);
-    return { position, name: JSON.stringify(position), row };
-  });
-  return { rows, last: answer.last, bytes: answer.body.length };
 }
 
 /**
@@ -123,11 +118,7 @@ function sortKnownLast(rows: readonly TailRow[], known: readonly TailRow[]): rea
   return [...fresh, ...old];
 }
 
-/**
- * Marks: the cursors of events. Each is the newest position so far, and how many rows of this position there were.
- *
- * @param cursorOf writes a mark as a cursor
- */
+/** Marks: the cursors of events. Each is the newest position so far, and how many rows of this position there were. */
 export function createMarks(pages: Pages, now: () => number, cursorOf: (mark: Position) => string) {
   /**
    * Returns the mark after one more row. A row that is ahead of the clock does not move it: a tail that continues there
@@ -153,10 +144,8 @@ export function createMarks(pages: Pages, now: () => number, cursorOf: (mark: Po
     },
     /** Returns the mark of a reading, or the previous one if that is newer or counts more rows. */
     later(before: Position | undefined, rows: readonly TailRow[]): Position | undefined {
-      const mark = rows.reduce<Position | undefined>(
-        (from, { position }) => advance(from, position),
-        undefined,
-      );
+      let mark: Position | undefined;
+      for (const { position } of rows) mark = advance(mark, position);
       if (before === undefined || mark === undefined) return before ?? mark;
       const order = comparePositions(pages, before, mark);
       if (order !== 0) return order < 0 ? before : mark;

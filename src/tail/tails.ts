@@ -83,12 +83,7 @@ export function createTails(options: TailsOptions) {
     get count() {
       return all().length;
     },
-    /**
-     * Opens a tail. A failure of the first query is thrown here, before anything is sent.
-     *
-     * @throws TailraceError `rate_limited`, `overloaded`, `invalid_parameter` if the position is too far back; the
-     *   failure of the query; the signal's reason when the reader has disconnected
-     */
+    /** Opens a tail. @throws before anything is sent: TailraceError `rate_limited`; the failures of `createHistory` */
     async open(request: TailRequest): Promise<Pick<Member, 'start' | 'leave'>> {
       const { caller, position, signal } = request;
       verifyPlace(caller);

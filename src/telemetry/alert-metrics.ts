@@ -25,7 +25,7 @@ const OUTCOMES = ['sent', 'failed', 'given_up'] as const;
  * Creates the metrics of alerts; docs/metrics.md lists them. A series has its alert's endpoint, by which limited keys
  * are filtered.
  */
-export function createAlertMetrics({ counter, gauge }: MetricRegistry, readings: AlertReadings) {
+export function createAlertMetrics({ counter, expose, gauge }: MetricRegistry, readings: AlertReadings) {
   const { now, isEvaluating, readFiring, readOutbox, receivers } = readings;
   const evaluations = counter(
     'tailrace_alert_evaluations_total',
@@ -39,44 +39,31 @@ export function createAlertMetrics({ counter, gauge }: MetricRegistry, readings:
   );
   /** The first failure in a row, by receiver. */
   const failing = new Map<string, number>();
-  gauge('tailrace_alerts_evaluating', '1 if this process evaluates the alerts.', () =>
-    Number(isEvaluating()),
-  );
-  gauge(
-    'tailrace_alerts_firing',
-    'Firing instances, by alert and endpoint; of the replica that evaluates.',
-    async () => {
-      if (!isEvaluating()) return undefined;
-      const firing = await unlessFailed(readFiring);
-      return firing?.map(({ name, endpoint, instances }) => ({
-        labels: { alert: name, endpoint },
+  gauge('tailrace_alerts_evaluating', '1 if this process evaluates the alerts.', isEvaluating);
+  expose({
+    name: 'tailrace_alerts_firing',
+    help: 'Firing instances, by alert and endpoint; of the replica that evaluates.',
+    type: 'gauge',
+    async read() {
+      const firing = isEvaluating() ? await unlessFailed(readFiring) : [];
+      return firing.map(({ name: alert, endpoint, instances }) => ({
+        labels: { alert, endpoint },
         value: instances,
       }));
     },
-  );
-  gauge('tailrace_alert_receiver_failing', '1 if the last try failed, by receiver.', () =>
-    receivers().map((receiver) => ({ labels: { receiver }, value: Number(failing.has(receiver)) })),
-  );
+  });
+  const areFailing = () => receivers().map((name) => [name, failing.has(name)] as const);
+  gauge('tailrace_alert_receiver_failing', '1 if the last try failed, by receiver.', areFailing, 'receiver');
   const ofOutbox = (read: (queued: Queued | undefined) => number) => async () => {
-    const outbox = await unlessFailed(readOutbox);
-    return (
-      outbox &&
-      receivers().map((receiver) => ({
-        labels: { receiver },
-        value: read(outbox.find((one) => one.receiver === receiver)),
-      }))
-    );
+    const outbox = await readOutbox().catch(() => undefined);
+    const find = (name: string) => outbox?.find(({ receiver }) => receiver === name);
+    return outbox && receivers().map((name) => [name, read(find(name))] as const);
   };
-  gauge(
-    'tailrace_alert_outbox_messages',
-    'Messages in the outbox, by receiver.',
-    ofOutbox((queued) => queued?.messages ?? 0),
-  );
-  gauge(
-    'tailrace_alert_outbox_oldest_seconds',
-    'Age of the oldest message in the outbox, by receiver.',
-    ofOutbox((queued) => Math.max(0, now() - (queued?.oldestMs ?? now())) / 1000),
-  );
+  const messages = ofOutbox((queued) => queued?.messages ?? 0);
+  gauge('tailrace_alert_outbox_messages', 'Messages in the outbox, by receiver.', messages, 'receiver');
+  const age = ofOutbox((queued) => Math.max(0, now() - (queued?.oldestMs ?? now())) / 1000);
+  const ageHelp = 'Age of the oldest message in the outbox, by receiver.';
+  gauge('tailrace_alert_outbox_oldest_seconds', ageHelp, age, 'receiver');
   return {
     evaluated: ({ name, endpoint }: ServedAlert, failed: boolean) =>
       evaluations.inc(name, endpoint, failed ? 'failed' : 'done'),
@@ -95,11 +82,5 @@ export function createAlertMetrics({ counter, gauge }: MetricRegistry, readings:
   };
 }
 
-/** The other metrics are rendered while the control store is unavailable. */
-async function unlessFailed<T>(read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch {
-    return undefined; // tailrace_control_store_up is 0
-  }
-}
+/** The other metrics are rendered while the control store is unavailable: tailrace_control_store_up is then 0. */
+const unlessFailed = <T>(read: () => Promise<readonly T[]>): Promise<readonly T[]> => read().catch(() => []);

@@ -1,7 +1,7 @@
 import type { CacheOutcome, CacheStore } from '../cache/store.ts';
 import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { StoreSizes, TableState } from '../engine/store-state.ts';
+import type { StoreSizes } from '../engine/store-state.ts';
 import { OVERLOADS, type StoringWatch } from '../ingest/backpressure.ts';
 import type { Committer } from '../ingest/committer.ts';
 import { FILTER_RULES } from '../ingest/filter/filter.ts';
@@ -192,9 +192,7 @@ export interface GaugedParts {
 export function registerGauges(registry: MetricRegistry, parts: GaugedParts): void {
   const { gauge, expose } = registry;
   const { engine, cache, control, committer, backpressure, tails, build } = parts;
-  gauge('tailrace_engine_up', '1 if the engine can be reached.', () =>
-    Number(engine.gauges().state === 'up'),
-  );
+  gauge('tailrace_engine_up', '1 if the engine can be reached.', () => engine.gauges().state === 'up');
   expose({
     name: 'tailrace_engine_restarts_total',
     help: 'Restarts of the engine process.',
@@ -211,44 +209,31 @@ export function registerGauges(registry: MetricRegistry, parts: GaugedParts): vo
   gauge('tailrace_cache_entries', 'Answers in the cache.', () => cache.size);
   gauge('tailrace_cache_bytes', 'Bytes in the cache.', () => cache.calculatedSize);
   gauge('tailrace_tails_open', 'Live tails.', () => tails.count);
-  gauge('tailrace_control_store_up', '1 if the store of keys can be reached.', () => Number(control.isUp()));
-  gauge('tailrace_redis_up', '1 if Redis can be reached.', () => Number(parts.isRedisUp?.() === true));
-  gauge('tailrace_retention_stopped', '1 if retention has stopped, since the clock may be wrong.', () =>
-    Number(parts.retention.stopped() !== undefined),
-  );
+  gauge('tailrace_control_store_up', '1 if the store of keys can be reached.', () => control.isUp());
+  gauge('tailrace_redis_up', '1 if Redis can be reached.', () => parts.isRedisUp?.() === true);
+  const isStopped = () => parts.retention.stopped() !== undefined;
+  gauge('tailrace_retention_stopped', '1 if retention has stopped, since the clock may be wrong.', isStopped);
   gauge('tailrace_ingest_queued_bytes', 'Events waiting to be stored.', () => committer.gauges().queuedBytes);
-  gauge(
-    'tailrace_ingest_queued_requests',
-    'Requests waiting for a commit.',
-    () => committer.gauges().queuedRequests,
-  );
+  const requests = () => committer.gauges().queuedRequests;
+  gauge('tailrace_ingest_queued_requests', 'Requests waiting for a commit.', requests);
   gauge('tailrace_ingest_wait_seconds', 'Estimated wait of events.', () => backpressure.waitMs / 1000);
-  gauge('tailrace_storing', '0 if the disk is full.', async () =>
-    Number((await parts.storing.findProblem()) === undefined),
-  );
-  const ofSources = (read: (state: TableState) => number) => async () => {
+  const isStoring = async () => (await parts.storing.findProblem()) === undefined;
+  gauge('tailrace_storing', '0 if the disk is full.', isStoring);
+  const ofSources = (name: 'rows' | 'bytes') => async () => {
     const sizes = await parts.readSizes();
-    if (sizes === undefined) return undefined;
-    return parts.sources().map(({ name, table }) => {
-      const state = sizes.tables.get(table);
-      return { labels: { source: name }, value: state === undefined ? 0 : read(state) };
-    });
+    return (
+      sizes && parts.sources().map((one) => [one.name, sizes.tables.get(one.table)?.[name] ?? 0] as const)
+    );
   };
-  gauge(
-    'tailrace_stored_rows',
-    'Events stored, by source.',
-    ofSources(({ rows }) => rows),
-  );
-  gauge(
-    'tailrace_stored_bytes',
-    'Bytes on disk, by source.',
-    ofSources(({ bytes }) => bytes),
-  );
-  gauge('tailrace_rollup_rows_left', 'Events not yet in a new rollup, by source.', () =>
-    [...parts.rollupRowsLeft()].map(([source, value]) => ({ labels: { source }, value })),
-  );
+  gauge('tailrace_stored_rows', 'Events stored, by source.', ofSources('rows'), 'source');
+  gauge('tailrace_stored_bytes', 'Bytes on disk, by source.', ofSources('bytes'), 'source');
+  const { rollupRowsLeft } = parts;
+  gauge('tailrace_rollup_rows_left', 'Events not yet in a new rollup, by source.', rollupRowsLeft, 'source');
   gauge('tailrace_disk_free_bytes', 'Free bytes of the data directory’s disk.', parts.readFreeBytes);
-  gauge('tailrace_build_info', 'Always 1; labels: version, engine, node.', () => [
-    { labels: build, value: 1 },
-  ]);
+  expose({
+    name: 'tailrace_build_info',
+    help: 'Always 1; labels: version, engine, node.',
+    type: 'gauge',
+    read: () => [{ labels: build, value: 1 }],
+  });
 }

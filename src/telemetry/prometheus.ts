@@ -25,7 +25,8 @@ interface ExposedValue {
   readonly value: number;
 }
 
-type Gauged = number | readonly ExposedValue[] | undefined;
+/** One value, or one for each value of the metric's label; `undefined` for none now. */
+type Gauged = number | boolean | Iterable<readonly [label: string, value: number | boolean]> | undefined;
 
 /** Whether a reader sees the series with these labels. */
 export type IsShown = (labels: ExposedValue['labels']) => boolean;
@@ -73,11 +74,12 @@ export function createMetricRegistry() {
       expose({ name, help, type: 'histogram', read });
       return histogram;
     },
-    /** @param read called for each scrape; returns one value, values with labels, or `undefined` for none now */
-    gauge(name: string, help: string, read: () => Gauged | Promise<Gauged>): void {
+    /** @param read called for each scrape */
+    gauge(name: string, help: string, read: () => Gauged | Promise<Gauged>, label = ''): void {
       const readValues = async () => {
-        const value = await read();
-        return typeof value === 'number' ? [{ labels: {}, value }] : (value ?? []);
+        const found = (await read()) ?? [];
+        if (typeof found !== 'object') return [{ labels: {}, value: Number(found) }];
+        return [...found].map(([of, value]) => ({ labels: { [label]: of }, value: Number(value) }));
       };
       expose({ name, help, type: 'gauge', read: readValues });
     },

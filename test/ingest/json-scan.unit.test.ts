@@ -124,9 +124,9 @@ describe('a scan', () => {
         if (bytes !== received) expect(scanJson(received, { limits: LIMITS }).mayHaveDuplicates).toBe(true);
         const ascii = isAscii(bytes) ? bytes.toString() : undefined;
         const { values } = scanJson(bytes, { paths: plan, text: ascii });
-        for (const [i, path] of paths.entries()) {
+        for (const path of paths) {
           const value = findValue(event, path.map(toHex));
-          expect(asValue(bytes, values[plan.slots[i] ?? -1]), path.join('.')).toEqual(value);
+          expect(asValue(bytes, values[plan.slots.get(path) ?? -1]), path.join('.')).toEqual(value);
         }
       }),
       runs(2000),

@@ -1,8 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { createReadStream, statSync } from 'node:fs';
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { InputError, messageOf } from '../../errors.ts';
-import { decodeText, findOtherEncoding, isBlank, NEWLINE, withoutMark } from '../../ingest/body-format.ts';
+import { findOtherEncoding, isBlank, NEWLINE, withoutMark } from '../../ingest/body-format.ts';
 import { EVENT_BYTES_MAX } from '../../ingest/event.ts';
 import { DECOMPRESSORS, decompress } from '../../ingest/read-body.ts';
 
@@ -57,10 +58,11 @@ const HINTS = {
 };
 
 /** Decodes a line of `readLines`, or returns why that is not possible. `isRepaired`: some bytes became U+FFFD. */
-export function decodeLine({ bytes }: Line): ReturnType<typeof decodeText> | { readonly reason: string } {
+export function decodeLine({ bytes }: Line): { readonly text: string; readonly isRepaired: boolean } | { readonly reason: string } {
   if (bytes === undefined) return { reason: `is longer than ${EVENT_BYTES_MAX} bytes` };
   const other = findOtherEncoding(bytes);
-  return other === undefined ? decodeText(bytes) : { reason: `is not UTF-8: ${HINTS[other]}` };
+  if (other === undefined) return { text: bytes.toString(), isRepaired: !isUtf8(bytes) };
+  return { reason: `is not UTF-8: ${HINTS[other]}` };
 }
 
 /**

@@ -9,7 +9,7 @@ import { messageOfFault } from '../../search/verify.ts';
 import { createReplace } from '../../sql/pattern.ts';
 import { EVENT_BYTES_MAX, type Event, textOf } from '../event.ts';
 import { readString } from '../json/grammar.ts';
-import { cutElements, cutMembers, type Member } from '../json/text.ts';
+import { cutElements, cutMembers, type Member } from '../json/scan.ts';
 import { RejectedEvent, readEvent, typedValues } from '../read-event.ts';
 import { createMatch } from './match.ts';
 
@@ -24,10 +24,7 @@ export type FilterCounts = Record<(typeof FILTER_RULES)[number], number>;
 
 export const createFilterCounts = (): FilterCounts => ({ drop: 0, redact: 0 });
 
-/**
- * Returns what is stored of an event: itself, or with texts replaced; `undefined` if it is not stored. Counts the rule
- * that applied.
- */
+/** Returns an event as it is stored, or `undefined` if it is not stored; counts the rule that applied. */
 type Filter = (event: Event, counts: FilterCounts) => Event | undefined;
 
 /** By id of the source. */
@@ -103,9 +100,8 @@ function findRedactionFault(rule: Redaction, { projectPaths, idPaths = [] }: Sou
     const replace = createReplace(rule.pattern, rule.replacement);
     return typeof replace === 'string' ? `has a pattern that ${replace}` : undefined;
   }
-  const kept = [['id'], ['timestamp'], ['metadata'], ...projectPaths, ...idPaths].map((path) =>
-    path.join('.'),
-  );
+  const paths = [['id'], ['timestamp'], ['metadata'], ...projectPaths, ...idPaths];
+  const kept = paths.map((path) => path.join('.'));
   const named = rule.paths.map((path) => path.join('.')).find((path) => kept.includes(path));
   if (named === undefined) return undefined;
   return (
@@ -230,10 +226,12 @@ function writeMembers(members: readonly Member[]): string {
   return `{${members.map(({ name, text }) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
 }
 
+const toMember = (name: string, value: string): Member => ({ name, text: JSON.stringify(value) });
+
 /** The parts of an event that may be replaced, as members of its root. */
 function membersOf({ message, metadata, attributes }: Event): readonly Member[] {
   return [
-    { name: MESSAGE, text: JSON.stringify(message) },
+    toMember(MESSAGE, message),
     ...(metadata === '' ? [] : [{ name: 'metadata', text: metadata }]),
     ...(attributes === '' ? [] : cutMembers(attributes)),
   ];
@@ -243,12 +241,9 @@ function toEvent(event: Event, members: readonly Member[], source: Source): Even
   const attributes = members.filter(({ name }) => name !== MESSAGE && name !== 'metadata');
   const textOfMember = (name: string) => members.find((member) => member.name === name)?.text;
   const { id, project } = event;
-  const unchanged = Object.entries({ id, project }).map(([name, value]) => ({
-    name,
-    text: JSON.stringify(value),
-  }));
+  const unchanged = Object.entries({ id, project }).map(([name, value]) => toMember(name, value));
   const root = writeMembers([...members, ...unchanged]);
-  const { at } = readEvent({ text: root }, source, Number.POSITIVE_INFINITY);
+  const { at } = readEvent({ text: root }, source, Infinity);
   return {
     ...event,
     message: textOf(textOfMember(MESSAGE) ?? '""'),

@@ -6,7 +6,7 @@ import { findColumn, KINDS, pathOf } from '../../search/field.ts';
 import type { Compare, SearchField, SearchTree, SearchValue } from '../../search/parse.ts';
 import type { Event } from '../event.ts';
 import { readString } from '../json/grammar.ts';
-import { cutMembers, type Member } from '../json/text.ts';
+import { cutMembers, type Member } from '../json/scan.ts';
 
 /** Whether a search finds an event. */
 export type Match = (event: Event) => boolean;
@@ -15,9 +15,8 @@ export type Match = (event: Event) => boolean;
 type Value = string | number | boolean | undefined;
 
 /**
- * Compiles a search that `verifyCondition` accepts for events of one source. It finds the events whose rows the condition
- * of `writeCondition` finds; also those whose JSON the engine cannot read, for an integer beyond 64 bits or half a
- * surrogate pair.
+ * Compiles a search that `verifyCondition` accepts. It finds the events whose rows the condition of `writeCondition` finds;
+ * also those whose JSON the engine cannot read, for an integer beyond 64 bits or half a surrogate pair.
  */
 export function createMatch(tree: SearchTree, source: Source): Match {
   switch (tree.kind) {
@@ -40,7 +39,8 @@ export function createMatch(tree: SearchTree, source: Source): Match {
   }
 }
 
-const isOfRow = (field: SearchField, name: string) => field.length === 1 && field[0] === name;
+/** The name of a field that is one name. */
+const soleName = (field: SearchField) => (field.length === 1 ? field[0] : '');
 
 function createTextMatch(value: SearchValue): Match {
   if (value.every((text) => text === '')) return () => true;
@@ -72,8 +72,9 @@ function fold(text: string): string {
 }
 
 function createExistsMatch(field: SearchField, source: Source): Match {
-  if (isOfRow(field, 'source') || isOfRow(field, 'timestamp')) return () => true;
-  if (isOfRow(field, 'level')) {
+  const name = soleName(field);
+  if (name === 'source' || name === 'timestamp') return () => true;
+  if (name === 'level') {
     const read = createReadLevel(source);
     return (event) => read(event) !== undefined;
   }
@@ -83,16 +84,17 @@ function createExistsMatch(field: SearchField, source: Source): Match {
 
 function createCompare(clause: Compare, source: Source): Match {
   const { field, operator } = clause;
-  if (isOfRow(field, 'level')) {
+  const name = soleName(field);
+  if (name === 'level') {
     const levels: readonly (Level | undefined)[] = findLevels(clause);
     const read = createReadLevel(source);
     return (event) => levels.includes(read(event));
   }
-  if (isOfRow(field, 'timestamp')) {
+  if (name === 'timestamp') {
     const micros = readTime(clause);
     return ({ timestamp }) => TESTS[operator](timestamp - micros);
   }
-  if (isOfRow(field, 'source')) {
+  if (name === 'source') {
     const isSource = isFitting(source.name, clause);
     return () => isSource;
   }
@@ -119,8 +121,8 @@ const ROW_TEXTS: Readonly<Record<string, (event: Event) => string>> = {
 const jsonOf = ({ metadata, attributes }: Event) => (metadata === '' ? attributes : metadata);
 
 function findOperand(field: SearchField, source: Source): Operand {
-  const [name] = field;
-  const ofRow = field.length === 1 && Object.hasOwn(ROW_TEXTS, name) ? ROW_TEXTS[name] : undefined;
+  const name = soleName(field);
+  const ofRow = Object.hasOwn(ROW_TEXTS, name) ? ROW_TEXTS[name] : undefined;
   if (ofRow !== undefined) return { kind: 'text', read: ofRow };
   const column = findColumn(source, field);
   if (column === undefined) {
@@ -138,9 +140,10 @@ function toValue(value: unknown): Value {
 
 /** Writes a value as the engine does. */
 function toText(value: Value): string | undefined {
-  if (value === undefined || typeof value === 'string') return value;
-  return Object.is(value, -0) ? '-0' : String(value).replace('e+', 'e');
+  return typeof value === 'number' ? doubleText(value) : value === undefined ? value : String(value);
 }
+
+const doubleText = (double: number) => (Object.is(double, -0) ? '-0' : String(double).replace('e+', 'e'));
 
 function createValueTest(kind: Operand['kind'], clause: Compare): (value: NonNullable<Value>) => boolean {
   const { operator, value, isQuoted } = clause;
@@ -175,9 +178,7 @@ function createNumberTest({ operator, value: [wanted], isQuoted }: Compare): (fo
 }
 
 /** Compares texts as the engine does. */
-function compareBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
-}
+const compareBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 function createReadLevel({ level, columns }: Source): (event: Event) => Level | undefined {
   if (level === undefined) return () => undefined;
@@ -194,10 +195,7 @@ function createReadLevel({ level, columns }: Source): (event: Event) => Level | 
   };
 }
 
-/**
- * Reads the value at a path of a JSON text as the engine's JSONExtractRaw does: a text, or the JSON of any other value;
- * `undefined` for null, or without one.
- */
+/** Reads the value at a path as the engine's JSONExtractRaw does: a text, or the JSON of any other value but null. */
 function readJsonText(json: string, path: readonly string[]): string | undefined {
   const cut = cutterOf(json);
   let value: string | undefined = json;
@@ -233,6 +231,5 @@ function writeJson(json: string): string {
 function writeNumber(source: string): string {
   if (!/^-?\d/.test(source)) return source;
   if (/^-?\d+$/.test(source)) return source === '-0' ? '0' : source;
-  const double = Number(source);
-  return Object.is(double, -0) ? '-0' : String(double).replace('e+', 'e');
+  return doubleText(Number(source));
 }

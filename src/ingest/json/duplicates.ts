@@ -57,10 +57,9 @@ interface Span {
 }
 
 /**
- * Leaves out each member of an object that is followed by one of the same name, at any depth, as JSON.parse does: the engine
- * would read the first. What stays is exact.
+ * Leaves out each member that is followed by one of the same name in its object, as JSON.parse does: the engine would read
+ * the first. What stays is exact. It recurses: `bytes` are valid JSON that is nested no deeper than an event may be.
  *
- * @param bytes valid JSON that is nested no deeper than an event may be
  * @returns the same bytes if there is no such member
  */
 export function dropDuplicates(bytes: Buffer): Buffer {

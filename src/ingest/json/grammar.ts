@@ -7,7 +7,7 @@ export const SPACE = 0x20;
 export const QUOTE = 0x22;
 const MINUS = 0x2d;
 const POINT = 0x2e;
-export const BACKSLASH = 0x5c;
+const BACKSLASH = 0x5c;
 export const COMMA = 0x2c;
 export const COLON = 0x3a;
 export const OPEN_BRACKET = 0x5b;
@@ -99,36 +99,39 @@ export function readString(quoted: string): string {
   return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
 }
 
-/** A name on one of the paths whose values are read. Slots are numbered so that those of a subtree follow each other. */
+/** A name on one of the paths whose values are read. */
 export interface PathNode {
   readonly name: string;
   readonly bytes: Buffer;
   /** The slot of the value itself; -1 if only values inside of it are read. */
   slot: number;
   readonly children: PathNode[];
-  /** The slots of this node and all below it: from, and before. */
-  from: number;
-  before: number;
 }
 
-/** The paths of the values to read: see `planPaths`. */
+export type Path = readonly string[];
+
+/** The paths of the values to read. */
 export interface PathPlan {
   readonly root: PathNode;
-  /** The slot of each path, in the order of the paths. */
-  readonly slots: readonly number[];
+  /** The slot of the value of each path. */
+  readonly slots: ReadonlyMap<Path, number>;
 }
 
-/** Plans which values to read. Paths lead through objects only. */
-export function planPaths(paths: readonly (readonly string[])[]): PathPlan {
+/** Plans which values to read. Paths lead through objects only. @param from names of each path before it are left out */
+export function planPaths(paths: readonly Path[], from = 0): PathPlan {
   const root = createNode('');
-  const ends = paths.map((path) => path.reduce(childOf, root));
-  for (const end of ends) end.slot = 0;
-  number(root, 0);
-  return { root, slots: ends.map(({ slot }) => slot) };
+  const slots = new Map<Path, number>();
+  let next = 0;
+  for (const path of paths) {
+    const end = path.slice(from).reduce(childOf, root);
+    if (end.slot === -1) end.slot = next++;
+    slots.set(path, end.slot);
+  }
+  return { root, slots };
 }
 
 function createNode(name: string): PathNode {
-  return { name, bytes: Buffer.from(name), slot: -1, children: [], from: 0, before: 0 };
+  return { name, bytes: Buffer.from(name), slot: -1, children: [] };
 }
 
 function childOf(node: PathNode, name: string): PathNode {
@@ -137,14 +140,4 @@ function childOf(node: PathNode, name: string): PathNode {
   const child = createNode(name);
   node.children.push(child);
   return child;
-}
-
-/** @returns the first slot after those of the subtree */
-function number(node: PathNode, from: number): number {
-  let next = from;
-  if (node.slot !== -1) node.slot = next++;
-  for (const child of node.children) next = number(child, next);
-  node.from = from;
-  node.before = next;
-  return next;
 }

@@ -1,10 +1,9 @@
 // One pass over the bytes of a JSON text proves it valid, finds where its members stand and reads the values at given
-// paths. `JSON.parse` would create an object for every value of an event, of which only a few are used, and a second
-// scan would have to find their text.
+// paths. `JSON.parse` would create an object for every value, and a second scan would have to find their text.
 
+import { isAscii } from 'node:buffer';
 import { addName, createNameHashes, type NameHashes } from './duplicates.ts';
 import {
-  BACKSLASH,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COLON,
@@ -46,11 +45,7 @@ export interface JsonPlace {
   end: number;
 }
 
-const UNLIMITED: JsonLimits = {
-  depthMax: Number.POSITIVE_INFINITY,
-  keysMax: Number.POSITIVE_INFINITY,
-  keyCharsMax: Number.POSITIVE_INFINITY,
-};
+const UNLIMITED: JsonLimits = { depthMax: Infinity, keysMax: Infinity, keyCharsMax: Infinity };
 
 const NO_PATHS = planPaths([]);
 
@@ -70,10 +65,7 @@ interface Walk {
   readonly names: NameHashes | undefined;
   /** The node of the next value. */
   node: PathNode | undefined;
-  /**
-   * Start and end of the name, quotes included, and of the value of each member of an object; of the elements of an
-   * array: start and end.
-   */
+  /** Start and end of the name, quotes included, and of the value of each member; of the elements of an array. */
   readonly spans: number[];
   /** By slot: the text, number, boolean or null at a path, or the place of an object or array; `undefined` without one. */
   readonly values: unknown[];
@@ -83,21 +75,22 @@ interface Walk {
   hasBreaks: boolean;
 }
 
+interface ScanOptions {
+  /** Those of an event, whose objects are searched for duplicates. */
+  readonly limits?: JsonLimits;
+  readonly paths?: PathPlan;
+  /** The bytes as text, if each is one character. */
+  readonly text?: string | undefined;
+}
+
 /**
- * Scans the one JSON value that `bytes` are, as `JSON.parse` accepts it. Nothing recurses, so any depth is possible.
+ * Scans the one JSON value that `bytes` (UTF-8) are, as `JSON.parse` accepts it. Nothing recurses, so any depth is possible.
  *
- * @param bytes UTF-8
- * @param text the same, if each byte is one character
- * @param limits those of an event, whose objects are searched for duplicates
  * @throws NOT_JSON; RangeError that names the exceeded limit, to complete the sentence "event 3 …"
  */
 export function scanJson(
   bytes: Buffer,
-  {
-    limits = UNLIMITED,
-    paths = NO_PATHS,
-    text,
-  }: { limits?: JsonLimits; paths?: PathPlan; text?: string | undefined } = {},
+  { limits = UNLIMITED, paths = NO_PATHS, text }: ScanOptions = {},
 ): JsonScan {
   const walk: Walk = {
     kind: 'scalar',
@@ -111,7 +104,7 @@ export function scanJson(
     names: limits === UNLIMITED ? undefined : createNameHashes(),
     node: paths.root,
     spans: [],
-    values: new Array(paths.root.before).fill(undefined),
+    values: new Array(paths.slots.size).fill(undefined),
     mayHaveDuplicates: false,
     hasBreaks: false,
   };
@@ -214,54 +207,28 @@ function passName(walk: Walk): void {
       !isPlain || addName(names, depth, Math.imul(one, 0x01000193) ^ Math.imul(two, 0x9e3779b1) ^ three);
   if (depth === 1) walk.spans.push(start, end);
   const nodes = walk.nodes[depth - 1]?.children;
-  walk.node = nodes && (isPlain ? findPlain(nodes, bytes, start, end) : findName(nodes, bytes, start, end));
+  walk.node = nodes && findNode(nodes, bytes, start, end, isPlain);
   walk.at = end;
   skipSpace(walk);
   if (bytes[walk.at++] !== COLON) throw NOT_JSON;
   skipSpace(walk);
 }
 
-/** A name, and the bytes of it. */
-export interface Named {
-  readonly name: string;
-  readonly bytes: Buffer;
-}
-
-/** Finds which of some names stands at a place, quotes included. A name may be written with escapes. */
-export function findName<T extends Named>(
-  names: readonly T[],
-  bytes: Buffer,
-  start: number,
-  end: number,
-): T | undefined {
-  const plain = findPlain(names, bytes, start, end);
-  if (plain !== undefined || names.length === 0 || !hasEscapes(bytes, start, end)) return plain;
-  const name: unknown = JSON.parse(bytes.toString('utf8', start, end));
-  return names.find((one) => one.name === name);
-}
-
-function findPlain<T extends Named>(
-  names: readonly T[],
-  bytes: Buffer,
-  start: number,
-  end: number,
-): T | undefined {
-  for (let i = 0; i < names.length; i++) {
-    const one = names[i];
-    if (one !== undefined && isName(one.bytes, bytes, start, end)) return one;
+/** Finds which node's name stands at a place, quotes included; it may be written with escapes. */
+function findNode(nodes: readonly PathNode[], bytes: Buffer, start: number, end: number, isPlain: boolean) {
+  for (let i = 0; i < nodes.length; i++) {
+    const node = nodes[i];
+    if (node !== undefined && isName(node.bytes, bytes, start, end)) return node;
   }
-  return undefined;
+  if (isPlain || nodes.length === 0) return undefined;
+  const name = readString(bytes.toString('utf8', start, end));
+  return nodes.find((node) => node.name === name);
 }
 
 function isName(name: Buffer, bytes: Buffer, start: number, end: number): boolean {
   if (name.length !== end - start - 2) return false;
   for (let i = 0; i < name.length; i++) if (name[i] !== bytes[start + 1 + i]) return false;
   return true;
-}
-
-function hasEscapes(bytes: Buffer, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (bytes[at] === BACKSLASH) return true;
-  return false;
 }
 
 function readScalar({ bytes, text }: Walk, start: number, end: number): unknown {
@@ -277,4 +244,40 @@ function skipSpace(walk: Walk): void {
   for (let byte = bytes[at] ?? 0; IS_SPACE[byte] === 1; byte = bytes[++at] ?? 0)
     if (byte !== SPACE) walk.hasBreaks = true; // or a tab, which costs a second look
   walk.at = at;
+}
+
+/** A member of a JSON object: its decoded name and the exact text of its value. */
+export interface Member {
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * Cuts the top-level members of a JSON object out of its text, so that values stay exact: parsing and serializing them would
+ * reorder keys that look like numbers and round integers above 2^53.
+ *
+ * @throws NOT_JSON
+ */
+export function cutMembers(text: string): Member[] {
+  const { spans, cut } = scanText(text, 'object');
+  return Array.from({ length: spans.length / MEMBER_SPANS }, (_, i) => ({
+    name: readString(cut(MEMBER_SPANS * i)),
+    text: cut(MEMBER_SPANS * i + 2),
+  }));
+}
+
+/** Cuts the elements of a JSON array out of its text; see `cutMembers`. */
+export function cutElements(text: string): string[] {
+  const { spans, cut } = scanText(text, 'array');
+  return Array.from({ length: spans.length / 2 }, (_, i) => cut(2 * i));
+}
+
+function scanText(text: string, kind: JsonScan['kind']) {
+  const bytes = Buffer.from(text);
+  const { spans, ...scanned } = scanJson(bytes);
+  if (scanned.kind !== kind) throw NOT_JSON;
+  const isText = isAscii(bytes);
+  const cut = (at: number) =>
+    isText ? text.slice(spans[at], spans[at + 1]) : bytes.toString('utf8', spans[at], spans[at + 1]);
+  return { spans, cut };
 }

@@ -123,11 +123,9 @@ function ofForm(expected: string, form: RegExp): Scalar {
 const STEPS_MAX = 500;
 
 /**
- * Checks an OTLP request in JSON: what is not understood would be stored as nothing. Fields of later versions are
- * ignored, but not a message that has no others. A field that is null becomes a missing one, and names of the
- * protocol's files, such as `time_unix_nano`, those of its JSON: libraries that write protobuf as JSON can write both.
- *
- * @throws TailraceError `invalid_request` with the place
+ * Checks an OTLP request in JSON: what is not understood would be stored as nothing. Fields of later versions are ignored,
+ * but not a message that has no others. Null becomes missing, and names such as `time_unix_nano`, which libraries that
+ * write protobuf as JSON can write, those of OTLP's JSON. @throws TailraceError `invalid_request` with the place
  */
 export function checkRequest(request: unknown): OtlpRequest<LogRecord> {
   checkMessage(request, getType('ExportLogsServiceRequest'), []);
@@ -208,10 +206,8 @@ function createType(name: string, fields: Messages[string]): MessageType {
   const entries = Object.entries(fields).flatMap(([field, [, written]]): [string, Field][] => {
     const type = written.replace(REPEATED, '');
     const found = { name: field, isList: written !== type, scalar: FORMS[field] ?? SCALARS[type], type };
-    return [field, field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)].map((one) => [
-      one,
-      found,
-    ]);
+    const snake = field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return [field, snake].map((one) => [one, found]);
   });
   return { name, isChoice: name === ANY_VALUE, fields: new Map(entries) };
 }

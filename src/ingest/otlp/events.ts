@@ -24,21 +24,26 @@ export interface LogRecord {
   readonly eventName?: string;
 }
 
-interface InstrumentationScope {
+interface Resource {
+  readonly attributes?: readonly KeyValue[];
+}
+
+interface InstrumentationScope extends Resource {
   readonly name?: string;
   readonly version?: string;
-  readonly attributes?: readonly KeyValue[];
 }
 
 /** An ExportLogsServiceRequest in its JSON shape, whose records may have to be read yet. */
 export interface OtlpRequest<T> {
   readonly resourceLogs?: readonly {
-    readonly resource?: { readonly attributes?: readonly KeyValue[] };
-    readonly scopeLogs?: readonly {
-      readonly scope?: InstrumentationScope;
-      readonly logRecords?: readonly T[];
-    }[];
+    readonly resource?: Resource;
+    readonly scopeLogs?: readonly ScopeLogs<T>[];
   }[];
+}
+
+interface ScopeLogs<T> {
+  readonly scope?: InstrumentationScope;
+  readonly logRecords?: readonly T[];
 }
 
 /** The attribute of a record, or of its resource, that names its project. */
@@ -127,10 +132,7 @@ function toEvent(record: LogRecord, surroundings: Surroundings) {
   return toWireEvent(decoded, keys <= PLAIN_KEYS_MAX && all.every(({ isPlain }) => isPlain));
 }
 
-/**
- * Zero means "unknown" in OTLP. Padded to 18 digits, so that the event rules read nanoseconds; they reject what is not
- * a number.
- */
+/** Zero is "unknown". Padded to 18 digits: the event rules read nanoseconds, and reject what is not a number. */
 function firstTime(...times: unknown[]): string | undefined {
   const known = times.map((time) => String(time ?? '')).find((time) => !/^0*$/.test(time));
   return text(known?.padStart(18, '0'));
@@ -157,13 +159,15 @@ interface KeyValue {
   readonly value?: AnyValue | null;
 }
 
-/** Attributes as one JSON object, in their order. */
-interface Attributes extends NestedValue {
-  readonly list: readonly KeyValue[];
-  /** At any depth. */
+/** What of a text decides whether it is plain (see `toWireEvent`): its keys at any depth, and all else. */
+interface Counts {
   keys: number;
-  /** See `toWireEvent`; the number of keys is left out. */
   isPlain: boolean;
+}
+
+/** Attributes as one JSON object, in their order. */
+interface Attributes extends NestedValue, Counts {
+  readonly list: readonly KeyValue[];
 }
 
 const PLAIN_DEPTH_MAX = 50;
@@ -179,7 +183,7 @@ const DEPTH_MAX = 100;
 /** Writes an AnyValue that `checkRequest` accepts as JSON text, exactly: a 64-bit integer keeps all its digits. */
 function anyValueText(
   value: AnyValue | null | undefined,
-  counts: Pick<Attributes, 'keys' | 'isPlain'> = { keys: 0, isPlain: true },
+  counts: Counts = { keys: 0, isPlain: true },
   depth = 0,
 ): string {
   if (depth > PLAIN_DEPTH_MAX) counts.isPlain = false;
@@ -189,7 +193,9 @@ function anyValueText(
   if (value['intValue'] !== undefined) return String(value['intValue']);
   // JSON cannot write NaN and the infinities; OTLP's JSON writes them as texts, and so do we.
   if (value['doubleValue'] !== undefined) return doubleText(value['doubleValue']);
-  if (value['bytesValue'] !== undefined) return bytesText(value['bytesValue']);
+  const bytes = value['bytesValue'];
+  if (bytes !== undefined)
+    return JSON.stringify(bytes instanceof Uint8Array ? Buffer.from(bytes).toString('base64') : bytes);
   if (value['arrayValue'] !== undefined) {
     const items = listOf<AnyValue>(value['arrayValue']).map((item) => anyValueText(item, counts, depth + 1));
     return `[${items.join(',')}]`;
@@ -199,11 +205,7 @@ function anyValueText(
   return 'null';
 }
 
-function attributesText(
-  list: readonly KeyValue[],
-  counts: Pick<Attributes, 'keys' | 'isPlain'>,
-  depth = 0,
-): string {
+function attributesText(list: readonly KeyValue[], counts: Counts, depth = 0): string {
   const names = new Set<string>();
   let members = '';
   for (const { key = '', value } of list) {
@@ -239,10 +241,6 @@ function listOf<T>(value: unknown): readonly T[] {
 function doubleText(value: unknown): string {
   const double = Number(value);
   return JSON.stringify(Number.isFinite(double) ? double : String(value));
-}
-
-function bytesText(value: unknown): string {
-  return JSON.stringify(value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value);
 }
 
 export const SEVERITY_NAME = /^SEVERITY_NUMBER_(?:UNSPECIFIED|(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)([234]?))$/;

@@ -75,8 +75,7 @@ export const LOKI_FORMATS = {
     isBinary: true,
     cut: (bytes, options) => cutProtobuf(decompressSnappy(bytes, options.decodedBytesMax), options),
     countMarks: (bytes) => {
-      const length = readLength(bytes) ?? 0;
-      if (length > COUNTED_BYTES_MAX) return Number.POSITIVE_INFINITY;
+      if ((readLength(bytes) ?? 0) > COUNTED_BYTES_MAX) return Infinity;
       try {
         return countTags(decompressSnappy(bytes, COUNTED_BYTES_MAX));
       } catch {
@@ -241,8 +240,7 @@ const GROWTH_MAX = 22;
 /**
  * Decompresses a block of Snappy. Its head says how many bytes it becomes, for which memory is taken before a byte is read.
  *
- * @throws TailraceError `body_too_large` beyond `bytesMax`, `invalid_request` if the bytes are not Snappy, or of
- *   another length than they say
+ * @throws TailraceError `body_too_large`, `invalid_request`
  */
 function decompressSnappy(bytes: Uint8Array, bytesMax = Number.POSITIVE_INFINITY): Buffer {
   const invalid = 'the body is not a block of Snappy, or ends too soon';

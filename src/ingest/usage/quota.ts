@@ -20,24 +20,18 @@ export interface Total extends Amount {
 export const NO_TOTAL: Total = { events: 0, bytes: 0, queries: 0, coreMs: 0 };
 
 export function addUp(one: Total, { events, bytes, queries, coreMs }: Total = NO_TOTAL): Total {
-  return {
-    events: one.events + events,
-    bytes: one.bytes + bytes,
-    queries: one.queries + queries,
-    coreMs: one.coreMs + coreMs,
-  };
+  const stored = { events: one.events + events, bytes: one.bytes + bytes };
+  return { ...stored, queries: one.queries + queries, coreMs: one.coreMs + coreMs };
 }
 
 const RETENTION_DAYS_MAX = 36_500;
 const EXAMPLE = 'a map, such as { events: 1000000, bytes: 2000000000 }';
 const COUNT = Type.Optional(wholeNumber(Number.MAX_SAFE_INTEGER));
 const MEMBERS = { events: COUNT, bytes: COUNT, queries: COUNT, core_seconds: COUNT };
+const DAYS = Type.Optional(wholeNumber(RETENTION_DAYS_MAX));
 const MAP = { additionalProperties: false, expected: EXAMPLE };
 const QUOTA = Type.Object(MEMBERS, MAP);
-const OF_PROJECT = Type.Object(
-  { ...MEMBERS, retention_days: Type.Optional(wholeNumber(RETENTION_DAYS_MAX)) },
-  MAP,
-);
+const OF_PROJECT = Type.Object({ ...MEMBERS, retention_days: DAYS }, MAP);
 const NAMED_MAX = 10_000;
 const NAMED = {
   maxProperties: NAMED_MAX,
@@ -58,18 +52,11 @@ export type Quota = Static<typeof QUOTA>;
 
 /** Names what of a quota for events, or for queries, is spent, such as `1,000 events`; `undefined` if nothing is. */
 export function findSpent(quota: Quota, total: Total, of: 'events' | 'queries'): string | undefined {
-  const amounts =
-    of === 'events'
-      ? ([
-          [quota.events, total.events, 'events'],
-          [quota.bytes, total.bytes, 'bytes'],
-        ] as const)
-      : ([
-          [quota.queries, total.queries, 'queries'],
-          [quota.core_seconds, total.coreMs / 1000, 'core seconds'],
-        ] as const);
-  const found = amounts.find(([most, spent]) => most !== undefined && spent >= most);
-  return found && `${found[0]?.toLocaleString('en')} ${found[2]}`;
+  const { events, bytes, queries, coreMs } = total;
+  const amounts = { events, bytes, queries, core_seconds: coreMs / 1000 };
+  const names = of === 'events' ? (['events', 'bytes'] as const) : (['queries', 'core_seconds'] as const);
+  const found = names.find((name) => amounts[name] >= (quota[name] ?? Number.POSITIVE_INFINITY));
+  return found && `${quota[found]?.toLocaleString('en')} ${found.replace('_', ' ')}`;
 }
 
 /** The projects whose quota is spent. */
@@ -97,11 +84,7 @@ export const NO_QUOTAS: Quotas = {
   retentionDays: new Map(),
 };
 
-/**
- * Reads the file of `TAILRACE_QUOTAS_FILE`.
- *
- * @throws InputError with the line of each fault and what would be right
- */
+/** Reads the file of `TAILRACE_QUOTAS_FILE`. @throws InputError with the line of each fault and what would be right */
 export async function readQuotas(path: string): Promise<Quotas> {
   const file = await readOperatorFile(path, { setting: 'TAILRACE_QUOTAS_FILE' });
   if (Array.isArray(file)) throw new InputError(file.map(formatFault));

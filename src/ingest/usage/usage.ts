@@ -85,12 +85,7 @@ export function createUsage({ now, onRejected }: UsageOptions) {
     spentProjects: day.spentProjects,
     /** Returns the error for a request all of whose events belong to such projects. */
     reject: () => reject('every event belongs to a project that has spent its quota of the day'),
-    /**
-     * Counts events while `store` stores them, and no longer if it fails: requests at the same time cannot pass a quota
-     * together.
-     *
-     * @throws what `store` throws
-     */
+    /** Counts events before `store` has stored them: requests at the same time cannot pass a quota together. */
     async count(batch: CountedBatch, store: () => Promise<void>): Promise<void> {
       const atMs = now();
       countBatch(batch, atMs, 1);
