@@ -93,7 +93,7 @@ export function createSearch(values: ParameterValues, options: CreateSearchOptio
   const request = readRequest(values, options);
   const { scope } = request;
   const { fields, doubt, values: bounds, ...part } = planPart(request);
-  const digest = hashSearch(scope, values);
+  const digest = hashSearch(scope.sources, values);
   const endpoint: Endpoint = { ...SEARCH, ...part, fileHash: digest, hash: digest };
   return {
     endpoint,
@@ -111,18 +111,18 @@ export function readRequest(
   const copies = sources.length * (values['part'] === 'compare' ? SETS : 1);
   const clausesMax = Math.min(limits.searchClausesMax ?? CLAUSES_MAX, Math.floor(CONDITIONS_MAX / copies));
   const tree = parseSearch(values[SEARCH_PARAMETER] ?? '', clausesMax);
-  const scope: SearchScope = { sources, tree, hasProject: values['project'] !== '', mayHaveRows };
   const range = findRange(values, nowMs, isTail);
   verifyCondition(tree);
-  return { scope, values, range, clausesMax };
+  const { project = '' } = values;
+  return { scope: { sources, tree, project, range, mayHaveRows }, values, clausesMax };
 }
 
 /** Hashes all that shapes the query except its range of time and its place. */
 function hashSearch(
-  { sources, hasProject }: SearchScope,
+  sources: readonly Source[],
   { source, project, from, until, buckets, ...shaping }: ParameterValues,
 ): string {
-  return hash('sha256', JSON.stringify([shaping, hasProject, sources.map(hashSource)]), 'base64url');
+  return hash('sha256', JSON.stringify([shaping, project !== '', sources.map(hashSource)]), 'base64url');
 }
 
 // Definitions are replaced, never changed.

@@ -6,7 +6,6 @@ import { writeDouble, writeForm, writeLevelName } from '../comparison.ts';
 import { type Fields, listFields, METADATA, READ_JSON, ROW_FIELDS } from '../field.ts';
 import { parseField, type SearchField } from '../parse.ts';
 import {
-  boundsOf,
   chooseSample,
   countEvents,
   type PartRequest,
@@ -14,7 +13,6 @@ import {
   printShare,
   readLimit,
   type SearchScope,
-  type WriteSearch,
   writeArms,
   writeFieldText,
   writeSample,
@@ -38,16 +36,15 @@ const FIELD_COLUMNS: readonly ResultColumn[] = [
 ];
 
 /** Describes each field of the events: how many have it, and which values. */
-export function planFields({ scope, values, range }: PartRequest): PlannedPart {
+export function planFields({ scope, values }: PartRequest): PlannedPart {
   const size = readLimit(values, FIELDS_DEFAULT);
   return {
     columns: FIELD_COLUMNS,
     maxRows: size,
-    values: boundsOf(range),
     prepare: async (ask) => {
       const [events = 0] = await countEvents(ask, scope);
       const sample = chooseSample(events, ROWS_MAX);
-      return { writeSelect: writeFields(scope, sample, size), sampledShare: printShare(1 / sample) };
+      return { writeSelect: () => writeFields(scope, sample, size), sampledShare: printShare(1 / sample) };
     },
   };
 }
@@ -59,28 +56,26 @@ const NUMBER = writeDouble(writeForm('value'));
 const HALF = 0.500001;
 const MOST = 0.950001;
 
-function writeFields(scope: SearchScope, sample: number, size: number): WriteSearch {
-  return (value) => {
-    const arms = writeArms(scope, value, {
-      sample: writeSample(sample),
-      select: (fields, source) => selectPairs(source, fields),
-    });
-    const counted =
-      `SELECT path, value, toInt64(count()) AS n, ${NUMBER} AS x FROM (${writePairs(arms)}) GROUP ` +
-      'BY path, value';
-    const described = `SELECT path, sum(n) AS held, toInt64(count()) AS values,
+function writeFields(scope: SearchScope, sample: number, size: number): string {
+  const arms = writeArms(scope, {
+    sample: writeSample(sample),
+    select: (fields, source) => selectPairs(source, fields),
+  });
+  const counted =
+    `SELECT path, value, toInt64(count()) AS n, ${NUMBER} AS x FROM (${writePairs(arms)}) GROUP ` +
+    'BY path, value';
+  const described = `SELECT path, sum(n) AS held, toInt64(count()) AS values,
       groupArraySorted(${TOP_MAX})((-n, ifNull(value, ''))) AS most,
   sumIf(n, x IS NOT NULL) AS numbers, min(x) AS low, max(x) AS high,
   quantilesExactWeighted(${HALF}, ${MOST})(x, toUInt64(n)) AS ranks
 FROM (${counted}) GROUP BY path`;
-    const total = `SELECT *, sumIf(held, path = ${writePath(['source'])}) OVER () AS events FROM (${described})`;
-    const number = (sql: string) => `if(numbers * 2 >= held, ${sql}, NULL)`;
-    // Values that differ and repeat tell most.
-    return `SELECT ${NAME_OF_PATH} AS field, round(least(held / events, 1), 6) AS coverage, values AS distinct,
+  const total = `SELECT *, sumIf(held, path = ${writePath(['source'])}) OVER () AS events FROM (${described})`;
+  const number = (sql: string) => `if(numbers * 2 >= held, ${sql}, NULL)`;
+  // Values that differ and repeat tell most.
+  return `SELECT ${NAME_OF_PATH} AS field, round(least(held / events, 1), 6) AS coverage, values AS distinct,
   toJSONString(arrayMap(t -> CAST((t.2, -t.1), 'Tuple(value String, count Int64)'), most)) AS top,
   ${number('low')} AS min, ${number('high')} AS max, ${number('ranks[1]')} AS p50, ${number('ranks[2]')} AS p95
 FROM (${total}) ORDER BY values > 1 AND values * 2 <= held DESC, held DESC, field LIMIT ${size}`;
-  };
 }
 
 /**

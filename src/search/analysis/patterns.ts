@@ -3,7 +3,6 @@ import type { AskStep, ResultColumn } from '../../definitions/endpoint.ts';
 import { writeValue } from '../../sql/sql.ts';
 import { column } from '../field.ts';
 import {
-  boundsOf,
   chooseSample,
   countEvents,
   type PartRequest,
@@ -11,7 +10,6 @@ import {
   printShare,
   readLimit,
   type SearchScope,
-  type WriteSearch,
   writeArms,
   writeSample,
 } from '../part.ts';
@@ -36,12 +34,11 @@ const PATTERN_COLUMNS: readonly ResultColumn[] = [
 ];
 
 /** Groups the messages of the events into patterns. */
-export function planPatterns({ scope, values, range }: PartRequest): PlannedPart {
+export function planPatterns({ scope, values }: PartRequest): PlannedPart {
   const size = readLimit(values, PATTERNS_DEFAULT);
   return {
     columns: PATTERN_COLUMNS,
     maxRows: size,
-    values: boundsOf(range),
     prepare: async (ask) => {
       const [events = 0] = await countEvents(ask, scope);
       const sample = chooseSample(events, ROWS_MAX);
@@ -52,7 +49,7 @@ export function planPatterns({ scope, values, range }: PartRequest): PlannedPart
         await setImmediate(); // other requests have their turn in between
       }
       const patterns = mergeTemplates(groups);
-      return { writeSelect: writePatterns(patterns, size), sampledShare: printShare(1 / sample) };
+      return { writeSelect: () => writePatterns(patterns, size), sampledShare: printShare(1 / sample) };
     },
   };
 }
@@ -68,7 +65,7 @@ async function readTemplates(ask: AskStep, scope: SearchScope, sample: number): 
   const rows = await ask({
     columns: TEMPLATE_COLUMNS,
     maxRows: TEMPLATES_TOP_MAX + TEMPLATES_OTHER_MAX,
-    writeSelect: writeTemplates(scope, sample),
+    writeSelect: () => writeTemplates(scope, sample),
   });
   return rows.map((row) => ({
     text: String(row['text']),
@@ -79,44 +76,41 @@ async function readTemplates(ask: AskStep, scope: SearchScope, sample: number): 
   }));
 }
 
-function writeTemplates(scope: SearchScope, sample: number): WriteSearch {
-  return (value) => {
-    const [id, time, message] = ['id', 'timestamp', 'event_message'].map(column);
-    const arms = writeArms(scope, value, {
-      sample: writeSample(sample),
-      select: () => `${message} AS m, toUnixTimestamp64Micro(${time}) AS t, ${id} AS i`,
-    });
-    // The same message is often written again.
-    const messages = `SELECT m, count() AS n, min(t) AS first, max((t, i)) AS latest FROM (\n${arms}\n) GROUP BY m`;
-    const grouped =
-      `SELECT ${writeNormalForm('m')} AS text, sum(n) AS events, min(first) AS first, max(latest) ` +
-      `AS latest FROM (${messages}) GROUP BY text`;
-    const ranked =
-      `SELECT *, row_number() OVER (ORDER BY events DESC, text) <= ${TEMPLATES_TOP_MAX} AS top ` +
-      `FROM (${grouped})`;
-    const nth =
-      'SELECT *, sum(events) OVER (PARTITION BY top) AS all, row_number() OVER (PARTITION BY top ' +
-      `ORDER BY cityHash64(text), text) AS nth FROM (${ranked})`;
-    const kept =
-      `SELECT *, sum(events) OVER (PARTITION BY top) AS some FROM (${nth}) WHERE top OR nth <= ` +
-      `${TEMPLATES_OTHER_MAX}`;
-    return (
-      'SELECT text, events * all / some AS weight, first, latest.1 AS last, latest.2 AS sample ' +
-      `FROM (${kept}) ORDER BY text`
-    );
-  };
+function writeTemplates(scope: SearchScope, sample: number): string {
+  const [id, time, message] = ['id', 'timestamp', 'event_message'].map(column);
+  const arms = writeArms(scope, {
+    sample: writeSample(sample),
+    select: () => `${message} AS m, toUnixTimestamp64Micro(${time}) AS t, ${id} AS i`,
+  });
+  // The same message is often written again.
+  const messages = `SELECT m, count() AS n, min(t) AS first, max((t, i)) AS latest FROM (\n${arms}\n) GROUP BY m`;
+  const grouped =
+    `SELECT ${writeNormalForm('m')} AS text, sum(n) AS events, min(first) AS first, max(latest) ` +
+    `AS latest FROM (${messages}) GROUP BY text`;
+  const ranked =
+    `SELECT *, row_number() OVER (ORDER BY events DESC, text) <= ${TEMPLATES_TOP_MAX} AS top ` +
+    `FROM (${grouped})`;
+  const nth =
+    'SELECT *, sum(events) OVER (PARTITION BY top) AS all, row_number() OVER (PARTITION BY top ' +
+    `ORDER BY cityHash64(text), text) AS nth FROM (${ranked})`;
+  const kept =
+    `SELECT *, sum(events) OVER (PARTITION BY top) AS some FROM (${nth}) WHERE top OR nth <= ` +
+    `${TEMPLATES_OTHER_MAX}`;
+  return (
+    'SELECT text, events * all / some AS weight, first, latest.1 AS last, latest.2 AS sample ' +
+    `FROM (${kept}) ORDER BY text`
+  );
 }
 
 /** Writes the rows as literals, so that the engine gives them the form of the answer. */
-function writePatterns(patterns: readonly Template[], size: number): WriteSearch {
+function writePatterns(patterns: readonly Template[], size: number): string {
   const total = patterns.reduce((sum, { weight }) => sum + weight, 0);
   const rows = patterns.slice(0, size).map(({ text, weight, first, last, sample }) => {
-    const texts = [text, sample].map((one) => writeValue(one));
-    return `(${texts.join(', ')}, ${Math.round(weight)}, ${Number((weight / total).toFixed(6))}, ${first}, ${last})`;
+    const share = Number((weight / total).toFixed(6));
+    return `(${writeValue(text)}, ${writeValue(sample)}, ${Math.round(weight)}, ${share}, ${first}, ${last})`;
   });
   const type = 'Array(Tuple(String, String, Int64, Float64, Int64, Int64))';
-  return () =>
-    `SELECT r.1 AS pattern, r.3 AS count, r.4 AS share, r.5 AS first, r.6 AS last, r.2 AS sample
+  return `SELECT r.1 AS pattern, r.3 AS count, r.4 AS share, r.5 AS first, r.6 AS last, r.2 AS sample
 FROM (SELECT arrayJoin(CAST([${rows.join(', ')}], '${type}')) AS r) LIMIT ${size}`;
 }
 

@@ -52,7 +52,7 @@ export function createDraft(
       'part',
       'must be rows, histogram or values for an endpoint: the other parts are not one SELECT',
     );
-  const { scope, range } = request;
+  const { scope } = request;
   const shape = shapeOf(request);
   const { parameters: own, names } = planValues(scope.tree, scope.sources);
   const parameters = { ...describeScope(request, shape), ...own };
@@ -67,7 +67,7 @@ export function createDraft(
   const name = chooseName(request, shape, isTaken);
   const definition = writeDefinition({ name, description: describe(request, shape) }, shape, parameters);
   const { project = '' } = values;
-  const bounds = { from: toIso(range.from), until: toIso(range.until) };
+  const bounds = { from: toIso(scope.range.from), until: toIso(scope.range.until) };
   return {
     ...{ name, definition, sql, query, parameters },
     /** With which it returns what the search does. */
@@ -88,14 +88,15 @@ const STEP_MAX = 36_500 * 86_400;
 
 /** The parameters of every draft: project, range and width of a time bucket. */
 function describeScope({ scope, values }: PartRequest, { stepSeconds }: DraftShape): DraftParameters {
-  const project: ParameterFields = scope.hasProject
-    ? {
-        type: 'string',
-        required: true,
-        description: 'Only events of this project.',
-        examples: [values['project'] ?? ''],
-      }
-    : { type: 'string', description: 'Only events of this project. Empty or missing means every project.' };
+  const project: ParameterFields =
+    scope.project !== ''
+      ? {
+          type: 'string',
+          required: true,
+          description: 'Only events of this project.',
+          examples: [values['project'] ?? ''],
+        }
+      : { type: 'string', description: 'Only events of this project. Empty or missing means every project.' };
   const from = 'First instant. Default: the length of the search before `until`.';
   return {
     project,

@@ -49,14 +49,15 @@ const MEMBERS: Readonly<Record<string, string>> = {
 
 /** Writes query.sql. @param writeTable default: the sources' own tables */
 export function writeQuery(query: DraftQuery, writeTable = ownTable): string {
-  const { shape, range, scope } = query;
+  const { shape, scope } = query;
+  const { from, until } = scope.range;
   const arms = scope.sources.map((source) => writeArm(query, source, writeTable));
   const searched = arms.filter(({ isEmpty }) => !isEmpty);
   const shown = searched.length > 0 ? searched : arms.slice(0, 1);
   const union = shown.map(({ sql }) => sql).join('\n    UNION ALL\n');
   const members = [
     "toDateTime64(if(@until = '', @now, @until), 6, 'UTC') AS range_until",
-    `ifNull(toDateTime64OrNull(@from, 6, 'UTC'), range_until - ${writeInterval(range.until - range.from)}) AS range_from`,
+    `ifNull(toDateTime64OrNull(@from, 6, 'UTC'), range_until - ${writeInterval(until - from)}) AS range_from`,
     ...Object.keys(MEMBERS).flatMap((name) => (union.includes(`${name}(`) ? (MEMBERS[name] ?? []) : [])),
     `events AS (\n${union}\n  )`,
     ...(shape.members ?? []),
@@ -80,7 +81,7 @@ function writeArm(query: DraftQuery, source: Source, writeTable: WriteTable) {
   const searched = writeConditions(scope.tree, fields);
   const conditions = [
     `${time} >= range_from AND ${time} < range_until`,
-    scope.hasProject ? `${project} = @project` : `(@project = '' OR ${project} = @project)`,
+    scope.project !== '' ? `${project} = @project` : `(@project = '' OR ${project} = @project)`,
     ...searched,
   ];
   const sql = `    SELECT ${items.join(', ')}
