@@ -24,7 +24,6 @@ import type { DraftTestParts } from '../search/draft/test.ts';
 import type { SharedRates } from '../serve/admit.ts';
 import type { Describe } from '../serve/describe.ts';
 import type { Resolve } from '../serve/resolve.ts';
-import type { createResolveTail, SearchSteps } from '../serve/resolve-search.ts';
 import type { Tails } from '../tail/tails.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RejectedRequestLog } from '../telemetry/rejected-requests.ts';
@@ -36,7 +35,6 @@ import type { TlsContext } from './tls.ts';
 /** What the routes and the code around them need, each name one part; src/service/routes.ts creates them. */
 export type AppParts = OwnParts &
   Resolve &
-  SearchSteps &
   DraftTestParts &
   RejectionParts &
   AlertParts &
@@ -63,7 +61,6 @@ interface OwnParts {
   readonly readAmbient: ReadAmbient;
   readonly signIn: SignIn;
 
-  readonly resolveTail: ReturnType<typeof createResolveTail>;
   readonly cache: CacheStore;
   readonly cached: CachedQueries;
   readonly describe: Describe;

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setImmediate } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type Endpoint, isAdHoc } from '../definitions/endpoint.ts';
 import { PAGE_SKIP, type Pages } from '../definitions/pages.ts';
@@ -20,8 +20,8 @@ import {
   UNBOUNDED,
   withSent,
 } from './position.ts';
-import { arePlainPatterns, type Question } from './question.ts';
-import { createLateStatement, createStatement, type Statement } from './statement.ts';
+import { isOpaquePage, type Question } from './question.ts';
+import { arePlainPatterns, createLateStatement, createStatement, type Statement } from './statement.ts';
 
 /** The finished bytes of a question. */
 export interface Answer extends FramedRows {
@@ -117,11 +117,6 @@ async function listed(result: QueryResult, { endpoint, format }: Question): Prom
   return { ...result, bytes: await listRecords(result.bytes, repeatedColumns) };
 }
 
-/** Whether a question is about a page with rows that are not JSON: the end of such a page is not visible; see page.ts. */
-export function isOpaquePage({ endpoint, format }: Question): boolean {
-  return endpoint.pages !== undefined && format.engineFormat !== JSON_FORMAT.engineFormat;
-}
-
 /** Where a full page of JSON rows ends. */
 async function findEnd(question: Question, rows: number, lines: Buffer): Promise<Pick<Answer, 'last'>> {
   const { pages } = question.endpoint;
@@ -149,7 +144,7 @@ async function findPageEnd(pages: Pages, values: ParameterValues, lines: Buffer)
     if (!row.equals(last)) {
       parsed += row.length;
       if (parsed > PARSED_BYTES_MAX) {
-        await nextTurn();
+        await setImmediate();
         parsed = row.length;
       }
       if (comparePositions(pages, readPosition(pages, row), position) !== 0)

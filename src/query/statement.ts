@@ -9,7 +9,6 @@ import { removeUnused } from '../sql/with-list.ts';
 import { type Format, JSON_FORMAT } from './format.ts';
 import { bindPosition, serviceValues, writeCursorColumn, writeCursorValue } from './position.ts';
 import { writeSamples } from './prometheus.ts';
-import { arePlainPatterns } from './question.ts';
 
 /** A statement as the engine gets it. */
 export interface Statement<Sql = string> {
@@ -80,6 +79,15 @@ function writePatternChecks({ parameters }: Endpoint): string {
   const checks = patterns.map(({ name }) => `NOT ignore(replaceRegexpOne('', @${name}, ''))`);
   return checks.length === 0 ? '' : ` WHERE ${checks.join(' AND ')}`;
 }
+
+/** Whether the values of all patterns are texts without a meaning in patterns, so that no engine can reject them. */
+export function arePlainPatterns({ parameters }: Endpoint, values: Values): boolean {
+  return parameters.every(
+    ({ name, isPattern }) => !isPattern || PLAIN_TEXT.test(String(values[name] ?? '(')),
+  );
+}
+
+const PLAIN_TEXT = /^[\w :/-]{1,1000}$/;
 
 /** Edits that make each parameter a value of its type: the engine gets its canonical text. */
 function findTypeEdits(endpoint: Endpoint): Edit[] {

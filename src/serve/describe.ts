@@ -8,7 +8,7 @@ import type { Cursors } from '../query/cursor.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer } from '../query/run.ts';
 import type { Head } from './admit.ts';
-import { COMPRESS, type Compressed, type Encoding } from './resolve.ts';
+import { COMPRESS, type Compressed, type Encoding } from './negotiate.ts';
 
 /** An answer in one Content-Encoding. */
 interface Representation {
