@@ -38,20 +38,19 @@ export function parsePinnedParameters(
   const errors: ParameterFault[] = [];
   for (const parameter of pinned) {
     const { name } = parameter;
-    const pin = pins[name] ?? '';
-    const sent = raw[name];
+    const [pin = '', sent = ''] = [pins[name], raw[name]];
     if (typeof sent === 'object' && parameter.parseList === undefined) continue; // parseParameters rejects it
     const value = findPinValue(parameter, pin, bytesMax);
-    const isSent = sent !== undefined && sent.length > 0;
-    const keepsTo = !isSent || sent === pin || findParameterValue(parameter, sent, bytesMax) === value;
+    const keepsTo =
+      sent.length === 0 || sent === pin || findParameterValue(parameter, sent, bytesMax) === value;
     if (value === undefined || !keepsTo)
       errors.push({ parameter: name, message: `is pinned to ${JSON.stringify(pin)} by the key` });
     filled[name] = toSendable(parameter, pin);
   }
   if (errors.length > 0) throw rejectPin(joinFaults(errors), errors);
+  const values = parseParameters(endpoint, filled, bytesMax);
   const read = endpoint.pinned.filter((name) => Object.hasOwn(pins, name));
-  const bound = Object.fromEntries(read.map((name) => [PINNED_PREFIX + name, pins[name] ?? '']));
-  return { ...parseParameters(endpoint, filled, bytesMax), ...bound };
+  return { ...values, ...Object.fromEntries(read.map((name) => [PINNED_PREFIX + name, pins[name] ?? ''])) };
 }
 
 /**

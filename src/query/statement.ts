@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Endpoint, ResultColumn, ResultType } from '../definitions/endpoint.ts';
 import { CURSOR_PREFIX, PAGE_SKIP } from '../definitions/pages.ts';
 import { type Parameter, PINNED_PREFIX } from '../definitions/parameter.ts';
@@ -7,13 +8,44 @@ import { applyEdits, createRewriter, type Edit, findLimit, findParameters } from
 import { getValue, type Values, writeValue } from '../sql/sql.ts';
 import { removeUnused } from '../sql/with-list.ts';
 import { type Format, JSON_FORMAT } from './format.ts';
-import { bindPosition, serviceValues, writeCursorColumn, writeCursorValue } from './position.ts';
+import { bindPosition, serviceValues, UNBOUNDED, writeCursorColumn, writeCursorValue } from './position.ts';
 import { writeSamples } from './prometheus.ts';
+import type { Question } from './question.ts';
 
 /** A statement as the engine gets it. */
-export interface Statement<Sql = string> {
+interface Statement<Sql = string> {
   readonly sql: Sql;
   readonly format: QueryOptions['format'];
+}
+
+// Of one endpoint: for each format, and each choice of optional conditions.
+const STATEMENTS_MAX = 100;
+
+const createOwn = ({ sql }: Endpoint) => ({
+  /** Parameters of the conditions that are decided before the engine. */
+  optional: findOptionalConditions(sql).map(({ name }) => name),
+  byKind: new LRUCache<string, Statement>({ max: STATEMENTS_MAX }),
+});
+
+/** Returns a function that finds the statement of a question: one for all of a kind, unless the endpoint writes it late. */
+export function createStatements() {
+  const known = new WeakMap<Endpoint, ReturnType<typeof createOwn>>();
+  return (
+    { endpoint, format }: Pick<Question, 'endpoint' | 'format'>,
+    bound: Values,
+  ): Statement<string | WriteStatement> => {
+    const { writeSelect } = endpoint;
+    if (writeSelect !== undefined)
+      return createLateStatement(endpoint, writeSelect, { answerFormat: format, values: bound });
+    const own = known.get(endpoint) ?? createOwn(endpoint);
+    known.set(endpoint, own);
+    const empty = own.optional.filter((name) => bound[name] === '' || bound[name] === UNBOUNDED);
+    const kind = `${format.name} ${arePlainPatterns(endpoint, bound)} ${bound[PAGE_SKIP] ? 'on' : ''} ${empty}`;
+    const decided = { ...bound, ...Object.fromEntries(empty.map((name) => [name, ''])) };
+    const statement = own.byKind.get(kind) ?? createStatement(endpoint, format, decided);
+    own.byKind.set(kind, statement);
+    return statement;
+  };
 }
 
 type AnswerFormat = Pick<Format, 'engineFormat' | 'isOfSamples'>;
