@@ -56,8 +56,7 @@ export function createCursors(secret: Uint8Array) {
       };
     },
     /**
-     * The position that a request continues from; `undefined`: the first page. An endpoint without pages ignores the
-     * parameter, or has its own one by this name.
+     * The position that a request continues from; `undefined`: the first page, or an endpoint without pages.
      *
      * @throws TailraceError `invalid_parameter`
      */

@@ -8,10 +8,7 @@ import { findPrometheusFault } from './prometheus.ts';
 export interface Format {
   /** What `format=` takes; part of the cache key; the extension of a file. */
   readonly name: string;
-  /**
-   * The Content-Type, then other spellings that an `Accept` may ask for: a range with parameters matches only a type
-   * that has them.
-   */
+  /** The Content-Type, then other spellings of `Accept`: a range with parameters matches only a type that has them. */
   readonly mediaTypes: readonly [string, ...string[]];
   /** What the engine writes. */
   readonly engineFormat: QueryOptions['format'];
@@ -107,11 +104,7 @@ export function requireFormat(format: Format, endpoint: Endpoint): void {
   if (message !== undefined) throw invalidParameters([{ parameter: FORMAT_PARAMETER, message }]);
 }
 
-/**
- * The format that a caller names; `undefined` if it names none, or if `format` is the endpoint's own parameter.
- *
- * @throws TailraceError `invalid_parameter`
- */
+/** The format that a caller names, unless `format` is the endpoint's. @throws TailraceError `invalid_parameter` */
 export function findNamedFormat(endpoint: Endpoint, raw: RawParameters): Format | undefined {
   const named = raw[FORMAT_PARAMETER];
   const names = formatNames(endpoint);

@@ -169,10 +169,7 @@ export const IGNORED_HEADER = 'x-ignored-parameters';
 const HEADER_NAMES_MAX = 10;
 const HEADER_CHARS_MAX = 1_000;
 
-/**
- * The value of the header: names joined by `, `, each cut after 60 characters and percent-encoded, so that no text of a
- * caller is read as a header. `+12` at the end: as many more.
- */
+/** Joins names, cut and percent-encoded so that no text of a caller is read as a header. `+12` at the end: as many more. */
 export function writeIgnored(names: readonly string[]): string {
   const shown: string[] = [];
   let chars = 0;

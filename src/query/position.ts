@@ -46,10 +46,7 @@ export function bindPosition(pages: Pages | undefined, position?: Position): Rec
   return { ...Object.fromEntries(bound), [PAGE_SKIP]: before === undefined ? '' : String(sent) };
 }
 
-/**
- * The rows with the texts of a position that a page before has sent; `undefined`: all of them, or the query cannot
- * leave them out.
- */
+/** The rows at a position that a page before has sent; `undefined`: all, or the query cannot leave them out. */
 function readSent({ by, canSkip }: Pages, position?: Position): number | undefined {
   const sent = position?.[by.length];
   return canSkip && sent !== undefined && !sent.startsWith(TAIL_MARK) ? Number(sent) : undefined;
@@ -86,10 +83,7 @@ export function writeCursorColumn({ name, type }: PageColumn): string {
   return `CAST(if(${bound} = '', NULL, substring(${bound}, ${TEXT_MARK.length + 1})), 'Nullable(String)')`;
 }
 
-/**
- * SQL for a value of `@cursor_<column>`, as `writeCursorColumn` would compute it: a statement that is written late
- * knows the value.
- */
+/** What `writeCursorColumn` would compute, for a statement that is written with its values. */
 export function writeCursorValue({ type }: PageColumn, bound: string): string {
   if (bound === '') return NO_CURSOR;
   return type === 'integer'
@@ -138,10 +132,7 @@ function compareTexts(type: PageColumn['type'], a: string, b: string): number {
   return BigInt(a) < BigInt(b) ? -1 : 1;
 }
 
-/**
- * A position just before a row's own: the rows after it begin with that row. `undefined` if there is none, such as
- * before a text in ascending order.
- */
+/** A position just before a row's own; `undefined` if there is none, such as before a text in ascending order. */
 export function positionBefore({ by }: Pages, position: Position): Position | undefined {
   const column = by.at(-1);
   const text = position[by.length - 1];

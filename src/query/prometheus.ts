@@ -63,11 +63,8 @@ function toLabelName(name: string): string {
 }
 
 /**
- * Writes a SELECT whose lines are the text format 0.0.4: a sample for each row and numeric column, grouped by metric,
- * in an order that depends only on the rows. The engine's own format `Prometheus` would escape more characters in
- * labels than readers accept.
- *
- * @param rows a SELECT of the declared columns
+ * Writes a SELECT of the text format 0.0.4: a sample for each row and numeric column, by metric, in an order of the rows
+ * only. The engine's own format `Prometheus` would escape more in labels than readers accept.
  */
 export function writeSamples(endpoint: Endpoint, rows: string): string {
   const { numbers, labels, time } = findSampleColumns(endpoint);

@@ -102,10 +102,7 @@ function isBoundAsText({ parameters, pages }: Endpoint, name: string): boolean {
   return !isOfCursor && (parameters.find((one) => one.name === name)?.sqlType ?? 'String') === 'String';
 }
 
-/**
- * Compiles every pattern while the query is analysed; see `arePlainPatterns`. Otherwise a pattern that RE2 rejects
- * would fail only if there are rows to match, and return an empty answer if there are none.
- */
+/** Compiles every pattern while the query is analysed: one that RE2 rejects would fail only if there are rows to match. */
 function writePatternChecks({ parameters }: Endpoint): string {
   const patterns = parameters.filter(({ isPattern }) => isPattern);
   const checks = patterns.map(({ name }) => `NOT ignore(replaceRegexpOne('', @${name}, ''))`);

@@ -20,12 +20,7 @@ import {
 import { at, isOpaquePage, type Question } from './question.ts';
 import type { Answer, Run, RunOptions } from './run.ts';
 
-/**
- * Runs questions that take several queries, with the time of one: pages, SELECTs with a faster form, and searches that
- * read a sample.
- *
- * @param now ms since the epoch
- */
+/** Runs questions of several queries, with the time of one: pages, faster forms, samples. @param now ms since the epoch */
 export function createSteps(run: Run, timeoutMs: number, now: () => number): Run {
   const runNewest = createNewestFirst(run, now);
   const runOpaque = createPageRun(runNewest);
@@ -222,12 +217,7 @@ function createTypedFirst(run: Run) {
 
 type Prepare = NonNullable<Question['endpoint']['prepare']>;
 
-/**
- * Returns a function that runs a question whose last query depends on the rows of others, one after another. All have
- * the same `@now`.
- *
- * @param now ms since the epoch
- */
+/** Returns a function that runs a question whose last query depends on rows of others, all with the same `@now`. */
 function createPrepared(run: Run, now: () => number) {
   return async (question: Question, prepare: Prepare, how: RunOptions): Promise<Answer> => {
     const options = { instantMs: now(), ...how };

@@ -51,10 +51,7 @@ interface FieldWriters {
   readonly levelForm: LevelForm;
 }
 
-/**
- * Creates the operand of a field: one of a row; else the typed column of the path, if there is one; else the JSON of the
- * metadata.
- */
+/** Creates the operand of a field: one of a row, else the typed column of its path, else JSON of the metadata. */
 export function createOperand(source: Source, field: SearchField, writers: FieldWriters): Operand {
   const { column, extract, level: write, levelForm: form } = writers;
   const [name] = field;

@@ -91,10 +91,7 @@ function describeMeasure(measure: Measure): ResultColumn {
     : { name: 'value', type: 'integer', description: `Number of different values of ${printed}.` };
 }
 
-/**
- * Writes counts by time bucket and by a field, and a measure: of more values than it has series the most frequent. The
- * field may have any name but those of the columns inside, since `#` is not allowed in names.
- */
+/** Writes counts by time bucket and the most frequent values of a field, and a measure. No field has a name with `#`. */
 function writeHistogram(scope: SearchScope, histogram: Histogram, widthMicros: Micros): string {
   const { by, name, measure, top } = histogram;
   const merged = measure && writeMeasure(measure, '"#state"', 'Merge');

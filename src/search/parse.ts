@@ -186,10 +186,7 @@ function readClause(reader: Reader): SearchTree {
   return tree;
 }
 
-/**
- * Counts conditions, the texts between wildcards, each of which the engine has to find in turn, and the names of long
- * paths, each of which it has to analyse.
- */
+/** Counts what takes the engine time: conditions, the texts between wildcards, and the names of long paths. */
 function countTerms(reader: Reader, count: number, at: number): void {
   reader.clauses += count;
   if (reader.clauses <= reader.clausesMax) return;

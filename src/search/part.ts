@@ -55,10 +55,7 @@ export function isLevel(field: SearchField): boolean {
   return field.length === 1 && field[0] === 'level';
 }
 
-/**
- * Writes the value of a field as a text that may be NULL, since fields may have different types in different sources;
- * for a level its rank.
- */
+/** Writes the value of a field as a text or NULL, since its type may differ between sources; of a level its rank. */
 export function writeFieldValue(operand: Operand): string {
   return operand.kind === 'level' ? operand.write() : writeFieldText(operand);
 }
@@ -74,10 +71,7 @@ interface Arm {
   readonly more?: (source: Source) => string;
   /** Instead of the condition of the search. */
   readonly condition?: (fields: SearchFields) => string;
-  /**
-   * Reads only these events, of any field: `writeSample`. Before the other conditions, so that those are tested on few
-   * events.
-   */
+  /** Reads only these events (`writeSample`). Before the other conditions, so that those are tested on few events. */
   readonly sample?: string | undefined;
   readonly select: (fields: SearchFields, source: Source) => string;
   readonly end?: string;
@@ -130,10 +124,7 @@ export function chooseSample(events: number, rowsMax: number): number {
   return oneOf;
 }
 
-/**
- * Writes the condition of events in a sample, which depends only on them: the same events give the same sample, and a
- * larger sample has every event of a smaller one. `undefined` for all events.
- */
+/** Writes the condition of a sample, by the events: a larger one has all of a smaller. `undefined`: all events. */
 export function writeSample(oneOf: number): string | undefined {
   if (oneOf === 1) return undefined;
   return `bitAnd(cityHash64(${column('id')}, ${column('timestamp')}), ${oneOf - 1}) = 0`;

@@ -148,10 +148,7 @@ const ROW_ITEMS = `source, id, toUnixTimestamp64Micro(at) AS timestamp, project,
   ${writeLevelName(joinPartsOfRank('level_text', 'level_status'))} AS level,
   event_message, ${writeMetadata('json', 'others')} AS metadata`;
 
-/**
- * Writes the condition of rows after that of the cursor, among those up to its instant. Its columns are those of the
- * order, including the source.
- */
+/** Writes the condition of rows after the cursor, up to its instant. Its columns are those of the order, with the source. */
 function writeAfterCursor(source: string, value: Value): string {
   const [id, project] = [column('id'), column('project')];
   const [ofSource, ofProject, ofId] = ['source', 'project', 'id'].map((name) => value(`cursor_${name}`));

@@ -84,9 +84,6 @@ const SETS = 2;
  * Creates the endpoint that answers a search, so that it is run, written and paged as any other.
  *
  * @param values of `SEARCH`, checked
- * @param sources that are searched; at least one
- * @param nowMs ms since the epoch, for the range if the caller does not bound it
- * @param isTail whether new rows are followed: the range has no end, and no start unless the caller sets one
  * @throws TailraceError `invalid_parameter`
  */
 export function createSearch(values: ParameterValues, options: CreateSearchOptions) {

@@ -53,10 +53,8 @@ export interface AdmitOptions {
 }
 
 const NO_HEAD: Head = [];
-/**
- * Requests with a missing or wrong key from one address, beyond which they get 429: far below what guessing needs, and
- * above what a few misconfigured clients behind one address send.
- */
+// Requests with a missing or wrong key from one address, else 429: far below what guessing needs, and above what a few
+// misconfigured clients behind one address send.
 const AUTH_FAILURES_PER_MINUTE_MAX = 600;
 
 export function createAdmit(options: AdmitOptions): Admit {
@@ -133,11 +131,7 @@ export function createAdmit(options: AdmitOptions): Admit {
   };
 }
 
-/**
- * Reads the key: `X-API-KEY` first; `Authorization: Bearer` for clients that can only send that.
- *
- * @throws TailraceError as `headerOf`
- */
+/** Reads the key: `X-API-KEY`, else `Authorization: Bearer`. @throws TailraceError as `headerOf` */
 export function readKey(headers: IncomingHttpHeaders): string | undefined {
   const header = headerOf({ headers }, 'x-api-key');
   if (header !== undefined) return header.trim();

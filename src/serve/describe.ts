@@ -128,10 +128,7 @@ function cacheControl({ cachingSeconds }: Endpoint, isAmbient: true | undefined)
   return cachingSeconds === undefined ? 'private, no-store' : `private, max-age=${cachingSeconds}`;
 }
 
-/**
- * Returns `Cache-Status` (RFC 9211). `fwd=bypass`: this endpoint is configured not to be cached. `fwd=request`: the
- * request asked for `no-store`.
- */
+/** Returns `Cache-Status` (RFC 9211). `fwd=bypass`: the endpoint is not cached. `fwd=request`: `no-store` was asked for. */
 function cacheStatus({ cachingSeconds }: Endpoint, { outcome, ageSeconds }: Served): string {
   const hit = `hit; ttl=${(cachingSeconds ?? 0) - ageSeconds}`;
   const details: Record<CacheOutcome, string> = {

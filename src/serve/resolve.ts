@@ -198,11 +198,7 @@ function createSearchSteps({ registry, cursors, limits, now, filled }: ResolveOp
   }
 
   return {
-    /**
-     * Returns the sources that a caller may search, including internal ones.
-     *
-     * @throws TailraceError `forbidden` if it may search none
-     */
+    /** Returns all sources that a caller may search. @throws TailraceError `forbidden` if there are none */
     findSearchable(caller: Caller): readonly Source[] {
       check(caller, {});
       return registry.sources.filter((source) => mayRead(caller, source));
@@ -232,11 +228,7 @@ function createSearchSteps({ registry, cursors, limits, now, filled }: ResolveOp
       const isTaken = (name: string) => registry.findEndpoint(name) !== undefined;
       return createDraft(values, { sources, nowMs: now(), limits }, isTaken);
     },
-    /**
-     * Turns a search into the question of a live tail.
-     *
-     * @throws TailraceError `forbidden`, `source_not_found`, `not_acceptable`, `invalid_parameter`
-     */
+    /** Turns a search into the question of a live tail. @throws TailraceError as `resolveSearch` */
     resolveSearchTail({ caller, parameters: raw, headers }: Omit<SearchInquiry, 'accepts'>): ResolvedTail {
       const { endpoint, values } = createTail(caller, raw);
       const first = { ...values, ...bindPosition(endpoint.pages) };
@@ -256,11 +248,7 @@ function createSearchSteps({ registry, cursors, limits, now, filled }: ResolveOp
   };
 }
 
-/**
- * Rejects a key that is limited to endpoints: it reads what those return, not events themselves.
- *
- * @throws TailraceError `forbidden`
- */
+/** Rejects a key that is limited to endpoints: it reads what those return, not events themselves. */
 function requireReader({ endpoints }: Caller): void {
   if (endpoints === undefined) return;
   const message = `the key may not search: it may read only ${endpoints.join(', ')}`;
@@ -271,11 +259,7 @@ function joinList(sent: RawParameters[string]): string | undefined {
   return sent === undefined || typeof sent === 'string' ? sent : sent.join(',');
 }
 
-/**
- * Returns the named sources, or all that the key may read and that senders write.
- *
- * @throws TailraceError `forbidden`, `source_not_found`
- */
+/** Returns the named sources, or all that the key may read and that senders write. */
 function findSources(registry: Registry, caller: Caller, named: string): readonly Source[] {
   const names = [...new Set(named.split(',').map((name) => name.trim()))].filter((name) => name !== '');
   const found = [...new Set(names.map((name) => getReadableSource(registry, caller, name)))];

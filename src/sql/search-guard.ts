@@ -121,9 +121,8 @@ const isText = ({ kind }: Word) => kind === 'text' || kind === 'parameter';
 const JOINS = /^(?:CONCAT|[(),|])$/;
 
 /**
- * The texts of a pattern; `undefined` if there is more than texts, and what joins them, in it.
- *
- * @param last word of the argument of a call; what stands after an operator ends with what cannot be joined
+ * The texts of a pattern; `undefined` if there is more in it than texts and what joins them. That of an operator has no
+ * last word: it ends where nothing can be joined.
  */
 function readParts(
   words: readonly Word[],
@@ -161,10 +160,7 @@ function findArgument(words: readonly Word[], i: number): readonly [number, numb
   return undefined;
 }
 
-/**
- * Parts of a pattern that ClickHouse reads as RE2 does. There is one way to cut a pattern into them: with two, the time
- * would double.
- */
+/** Parts of a pattern that ClickHouse reads as RE2 does. One way to cut a pattern into them: two would double the time. */
 const PLAIN_PARTS = [
   /[^\\[\](){}?*+^$.|\0\x80-\u{10ffff}]/u, // an ASCII character without a meaning in patterns
   /[\x80-\u{10ffff}](?![?*{])/u, // ClickHouse makes only the last byte of such a character optional
@@ -178,10 +174,7 @@ const PLAIN_PARTS = [
 
 const PLAIN = new RegExp(`^(?:${PLAIN_PARTS.map((part) => part.source).join('|')})*$`, 'u');
 
-/**
- * Whether a pattern has only the common syntax of regular expressions, beyond which ClickHouse skips some texts that
- * match.
- */
+/** Whether a pattern has only the common syntax, beyond which ClickHouse skips some texts that match. */
 export function isPlainPattern(pattern: string): boolean {
   return PLAIN.test(pattern);
 }

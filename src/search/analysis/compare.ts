@@ -133,10 +133,7 @@ WHERE ${isOther}owns > 0 AND others > 0 AND (values <= ${VALUES_FEW} OR values *
 FROM (${scored}) ORDER BY score DESC, x > y DESC, field, value LIMIT ${size}`;
 }
 
-/**
- * Lists a field, and those that are computed from it or that it is computed from: the level of an event and the column
- * with its status, a column that says what another contains. To explain one by the other would explain nothing.
- */
+/** Lists a field, and those computed from it or of which it is computed: to explain one by the other explains nothing. */
 function listRelated(sources: readonly Source[], field: SearchField): readonly SearchField[] {
   return [field, pathOf(field), ...sources.flatMap((source) => [...relatedIn(source, field)])];
 }

@@ -78,10 +78,7 @@ FROM (${counted}) GROUP BY path`;
 FROM (${total}) ORDER BY values > 1 AND values * 2 <= held DESC, held DESC, field LIMIT ${size}`;
 }
 
-/**
- * Values of an event's metadata that are looked at: more would take the engine's time and memory with those of other
- * events.
- */
+/** Values of an event's metadata that are looked at: a bound of the engine's time and memory. */
 const LEAVES_MAX = 128;
 // Names of a path. Each level of objects is read once more.
 const DEPTH_MAX = 4;
@@ -124,10 +121,7 @@ const MEMBERS =
   `startsWith(c.2, '{')), ${writePath(['metadata'])}, ''), ${BEFORE_NAME}, c.1), c.2), ` +
   'JSONExtractKeysAndValuesRaw(json))';
 
-/**
- * Writes the columns that `writePairs` reads, in the SELECT of a source: what its file or the row declares, and the
- * metadata. Of a level it is the rank.
- */
+/** Writes the columns that `writePairs` reads of a source: its declared fields, a level as its rank, and the JSON. */
 export function selectPairs(source: Source, fields: Fields): string {
   const names = listFields(source).map(({ name }) => name);
   const declared = names.filter((name) => !SKIPPED.has(name)).map((name) => parseField(name, 'field'));
@@ -136,12 +130,10 @@ export function selectPairs(source: Source, fields: Fields): string {
 }
 
 /**
- * Writes the fields of events that have a value, with their values as texts, a row each: those that its source
- * declares, then the values in its metadata, those of its objects after its own. Each has its `path`: see
- * `NAME_OF_PATH`. Outside of the SELECTs of sources, since it takes time to analyse.
+ * Writes a row for each field of an event with a value, as `path` (`NAME_OF_PATH`) and text: the declared ones, then those
+ * of the metadata, of its objects after its own. Outside of the SELECTs of sources, since it takes time to analyse.
  *
- * @param arms with the columns of `selectPairs`
- * @param more further columns of `arms`, with a comma before each
+ * @param arms with the columns of `selectPairs`, and those of `more`, which has a comma before each
  */
 export function writePairs(arms: string, more = ''): string {
   const levels = Array.from({ length: DEPTH_MAX }, (_, depth) => `M${depth}`);

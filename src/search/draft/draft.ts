@@ -33,10 +33,8 @@ const NAME_CHARS_MAX = 90;
 export const LINE_CHARS_MAX = 110;
 
 /**
- * Writes a search as the files of an endpoint.
+ * Writes a search as the files of an endpoint. @param isTaken whether an endpoint has a name
  *
- * @param values of `SEARCH`, checked
- * @param isTaken whether an endpoint has a name
  * @throws TailraceError `invalid_parameter` as `createSearch`, and for a part that is not one SELECT
  */
 export function createDraft(
@@ -169,10 +167,7 @@ const SUFFIXES: Readonly<Record<SearchOperator, readonly [suffix: string, words:
   '<': ['_below', 'Values below this,'],
 };
 
-/**
- * Makes parameters of the values that every event of a search has to meet in a typed column, with the searched values
- * as their defaults. Values of other conditions stay in the SQL.
- */
+/** Makes parameters, with the searched values as defaults, of what every event has to meet in a typed column. */
 function planValues(tree: SearchTree, sources: readonly Source[]) {
   const parameters: Record<string, ParameterFields> = {};
   const names = new Map<SearchClause, string>();

@@ -90,10 +90,7 @@ function writeArm(query: DraftQuery, source: Source, writeTable: WriteTable) {
   return { sql, isEmpty: searched.includes(NEVER), read: fields.read };
 }
 
-/**
- * @param aliases names of the SELECT's results: columns with these names are written with their table, since the engine
- *   would read the results. Default: those that are not the column of this name
- */
+/** @param aliases of results: the engine would read them for columns of these names, which get their table's name */
 function createFields(query: DraftQuery, source: Source, aliases = findAliases(query, source)) {
   const read: (readonly string[])[] = [];
   function write(name: string): string {

@@ -32,11 +32,9 @@ const EVENTS_BYTES_MAX = 24 * 1024;
 const EVENT_BYTES_MAX = 8 * 1024;
 
 /**
- * Writes a test of a draft: the newest events of its search, trimmed to what the query reads, and the rows that it
- * returns for them.
+ * Writes a test of a draft: the newest events of its search, trimmed to what the query reads, and the rows for them.
  *
- * @returns `undefined` if there is no event that a test could have
- * @throws as a query
+ * @returns `undefined` if there is no event that a test could have @throws as a query
  */
 export async function createDraftTest(
   { runCounted: run, now }: DraftTestParts,
@@ -93,10 +91,7 @@ const COLUMNS: readonly ResultColumn[] = [
   { name: 'timestamp', type: 'integer', description: '' },
 ];
 
-/**
- * Reads the newest events of a search whole; those of sources over existing tables are left out, since no test can store
- * them.
- */
+/** Reads the newest events of a search whole, without those of existing tables, which no test can store. */
 async function readEvents(
   run: Run,
   { query }: SearchDraft,
