@@ -3,7 +3,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import { CURSOR_PARAMETER } from '../definitions/pages.ts';
 import { PINNED_PREFIX } from '../definitions/parameter.ts';
 import { deriveSecret } from '../lib/hash.ts';
-import { invalidParameters, type ParameterValues, type RawParameters } from './parameters.ts';
+import { type ParameterValues, type RawParameters, rejectParameter } from './parameters.ts';
 import { isPosition, type Position } from './position.ts';
 
 /** Cursors: positions as opaque, signed texts, each valid for one question of one definition. */
@@ -80,6 +80,4 @@ function isOfQuestion({ parameters }: Endpoint, name: string): boolean {
   return name.startsWith(PINNED_PREFIX) || parameters.some((parameter) => parameter.name === name);
 }
 
-function reject(message: string) {
-  return invalidParameters([{ parameter: CURSOR_PARAMETER, message }]);
-}
+const reject = (message: string) => rejectParameter(CURSOR_PARAMETER, message);

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { FORMAT_PARAMETER } from '../definitions/parameter.ts';
 import type { QueryOptions, QueryResult } from '../engine/engine.ts';
-import { invalidParameters, type RawParameters } from './parameters.ts';
+import { type RawParameters, rejectParameter } from './parameters.ts';
 import { findPrometheusFault } from './prometheus.ts';
 
 /** How answers are written. Adding one to `FORMATS` is all that a format needs. */
@@ -101,7 +101,7 @@ function findFault({ isOfSamples }: Format, endpoint: Endpoint): string | undefi
 /** @throws TailraceError `invalid_parameter` if the endpoint has no answer in this format */
 export function requireFormat(format: Format, endpoint: Endpoint): void {
   const message = findFault(format, endpoint);
-  if (message !== undefined) throw invalidParameters([{ parameter: FORMAT_PARAMETER, message }]);
+  if (message !== undefined) throw rejectParameter(FORMAT_PARAMETER, message);
 }
 
 /** The format that a caller names, unless `format` is the endpoint's. @throws TailraceError `invalid_parameter` */
@@ -113,7 +113,7 @@ export function findNamedFormat(endpoint: Endpoint, raw: RawParameters): Format 
   if (format !== undefined) return format;
   const given = typeof named === 'string' ? JSON.stringify(named.slice(0, 100)) : `${named.length} values`;
   const message = `must be one of ${names.join(', ')}, not ${given}`;
-  throw invalidParameters([{ parameter: FORMAT_PARAMETER, message }]);
+  throw rejectParameter(FORMAT_PARAMETER, message);
 }
 
 /** The Content-Type without its parameters. */

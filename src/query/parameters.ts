@@ -105,6 +105,10 @@ export function invalidParameters(errors: readonly ParameterFault[], cause?: unk
   return new TailraceError('invalid_parameter', joinFaults(errors), { errors, cause });
 }
 
+export function rejectParameter(parameter: string, message: string, cause?: unknown): TailraceError {
+  return invalidParameters([{ parameter, message }], cause);
+}
+
 /** One message for several parameters. */
 export function joinFaults(errors: readonly ParameterFault[]): string {
   return errors.map(({ parameter, message }) => `${parameter} ${message}`).join('; ');

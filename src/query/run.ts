@@ -6,7 +6,7 @@ import type { Engine, QueryOptions, QueryResult } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import type { Micros } from '../lib/instant.ts';
 import { type Format, type FramedRows, frameAnswer, JSON_FORMAT, LINE_END, lastLine } from './format.ts';
-import { invalidParameters, type ParameterValues } from './parameters.ts';
+import { type ParameterValues, rejectParameter } from './parameters.ts';
 import { findOwner } from './pins.ts';
 import {
   comparePositions,
@@ -122,11 +122,11 @@ async function nameBadPattern(
       await check(values[name] ?? '');
     } catch (cause) {
       if (!(cause instanceof TailraceError) || cause.code !== 'invalid_parameter') return cause;
-      return invalidParameters([{ parameter: name, message: cause.message }], cause);
+      return rejectParameter(name, cause.message, cause);
     }
   }
   return isAdHoc(endpoint)
-    ? invalidParameters([{ parameter: SQL_PARAMETER, message: `has a pattern that ${error.message}` }], error)
+    ? rejectParameter(SQL_PARAMETER, `has a pattern that ${error.message}`, error)
     : error;
 }
 

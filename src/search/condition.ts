@@ -73,7 +73,7 @@ function writeCompare(clause: Compare, fields: Fields): string {
   const { operator, value } = clause;
   if (kind === 'time') return `${sql} ${operator} ${writeValue(formatInstant(readTime(clause)))}`;
   if (kind === 'constant') return isFitting(operand.text, clause) ? ALWAYS : NEVER;
-  const parameter = fields.findParameter(clause);
+  const parameter = fields.findParameter?.(clause);
   if (parameter !== undefined) return `${sql} ${operator} ${parameter}`;
   if (value.length > 1) return `${toText(operand)} LIKE ${fields.like(toPattern(value))}`;
   if (kind === 'boolean') return writeBoolean(sql, clause);

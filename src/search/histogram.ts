@@ -1,6 +1,6 @@
 import type { ResultColumn } from '../definitions/endpoint.ts';
 import { formatInstant, type Micros } from '../lib/instant.ts';
-import type { ParameterValues } from '../query/parameters.ts';
+import { type ParameterValues, rejectParameter } from '../query/parameters.ts';
 import { writeValue } from '../sql/sql.ts';
 import { writeLevelName } from './comparison.ts';
 import { toText } from './condition.ts';
@@ -12,7 +12,6 @@ import {
   type PartRequest,
   type PlannedPart,
   readField,
-  rejectField,
   type SearchScope,
   writeArms,
   writeFieldValue,
@@ -50,9 +49,9 @@ export function nameColumns(histogram: Histogram) {
   const { name } = histogram;
   const columns = listColumns(histogram);
   if (columns.filter((column) => column.name === name).length > 1)
-    throw rejectField('by', `must not be the column "${name}" of the answer; write metadata.${name}`);
+    throw rejectParameter('by', `must not be the column "${name}" of the answer; write metadata.${name}`);
   if (!/^[\w.@$-]{1,200}$/.test(name))
-    throw rejectField('by', 'must have only letters, digits, _, -, @, $ and dots, at most 200');
+    throw rejectParameter('by', 'must have only letters, digits, _, -, @, $ and dots, at most 200');
   return columns;
 }
 
@@ -187,7 +186,7 @@ export function parseMeasure(text: string): Measure | undefined {
   return { name, field };
 }
 
-const reject = (message: string) => rejectField(MEASURE_PARAMETER, message);
+const reject = (message: string) => rejectParameter(MEASURE_PARAMETER, message);
 const isMeasure = (name: string): name is MeasureName => Object.hasOwn(AGGREGATES, name);
 const show = (text: string) => JSON.stringify(text.slice(0, CHARS_SHOWN_MAX));
 

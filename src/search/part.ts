@@ -4,7 +4,7 @@ import type { ParameterFields } from '../definitions/parameter-type.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
 import type { FilledTables } from '../engine/write-marks.ts';
 import { formatInstant, type Micros } from '../lib/instant.ts';
-import { invalidParameters, type ParameterValues } from '../query/parameters.ts';
+import { type ParameterValues, rejectParameter } from '../query/parameters.ts';
 import { writeValue } from '../sql/sql.ts';
 import { toText, writeConditions } from './condition.ts';
 import { column, createFields, type Operand, type SearchFields, TABLE } from './field.ts';
@@ -225,12 +225,8 @@ export function readLimit({ limit = '' }: ParameterValues, otherwise: number): n
 /** Parses a field to group by. */
 export function readField(values: ParameterValues, parameter: 'by' | 'field'): SearchField {
   const text = values[parameter] ?? '';
-  if (text === '') throw rejectField(parameter, 'is required with part=values, such as request.path');
+  if (text === '') throw rejectParameter(parameter, 'is required with part=values, such as request.path');
   const field = parseField(text, parameter);
   if (text !== 'timestamp') return field;
-  throw rejectField(parameter, 'must be another field than timestamp; part=histogram counts by time');
-}
-
-export function rejectField(parameter: string, message: string) {
-  return invalidParameters([{ parameter, message }]);
+  throw rejectParameter(parameter, 'must be another field than timestamp; part=histogram counts by time');
 }

@@ -12,7 +12,7 @@ import {
   parseInstant,
 } from '../lib/instant.ts';
 import { remember } from '../lib/single-flight.ts';
-import type { ParameterValues } from '../query/parameters.ts';
+import { type ParameterValues, rejectParameter } from '../query/parameters.ts';
 import { verifyCondition } from './condition.ts';
 import { isDeclared } from './field.ts';
 import {
@@ -29,7 +29,6 @@ import {
   type PartRequest,
   type PlannedPart,
   type Range,
-  rejectField,
   SEARCH_PARAMETERS,
   SEARCH_ROWS_MAX,
   type SearchScope,
@@ -132,13 +131,13 @@ function findRange(values: ParameterValues, nowMs: number, isTail: boolean): Ran
   const until = end ?? (isTail ? LATEST_MICROS : now);
   const from = start ?? (isTail ? EARLIEST_MICROS : until - DEFAULT_RANGE);
   if (isTail && until <= now)
-    throw rejectField('until', 'is over, so no new rows can come; leave it out for a live tail');
+    throw rejectParameter('until', 'is over, so no new rows can come; leave it out for a live tail');
   if (from < until) return { from, until };
   const message =
     end === undefined
       ? 'must be before now, since there is no "until"'
       : 'must be before "until"; exchange the two, or leave one out';
-  throw rejectField('from', message);
+  throw rejectParameter('from', message);
 }
 
 const FIELDS_MAX = 5;

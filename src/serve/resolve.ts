@@ -15,7 +15,7 @@ import { getReadableSource } from '../keys/named.ts';
 import { MICROS_PER_MINUTE, type Micros } from '../lib/instant.ts';
 import type { Cursors } from '../query/cursor.ts';
 import { findNamedFormat, NDJSON_FORMAT } from '../query/format.ts';
-import { invalidParameters, type RawParameters } from '../query/parameters.ts';
+import { type RawParameters, rejectParameter } from '../query/parameters.ts';
 import { parsePinnedParameters } from '../query/pins.ts';
 import { bindPosition } from '../query/position.ts';
 import { createQuestion, type Question } from '../query/question.ts';
@@ -264,7 +264,7 @@ function findSources(registry: Registry, caller: Caller, named: string): readonl
   const names = [...new Set(named.split(',').map((name) => name.trim()))].filter((name) => name !== '');
   const found = [...new Set(names.map((name) => getReadableSource(registry, caller, name)))];
   if (found.length > 0) return found;
-  if (named !== '') throw invalidParameters([{ parameter: 'source', message: 'must name a source' }]);
+  if (named !== '') throw rejectParameter('source', 'must name a source');
   const all = registry.sources.filter((source) => source.isInternal !== true && mayRead(caller, source));
   if (all.length > 0) return all;
   throw new TailraceError('forbidden', 'the key cannot read any source of this service', {

@@ -1,7 +1,7 @@
 import type { ResultColumn } from '../../definitions/endpoint.ts';
 import type { Source, SourceColumn } from '../../definitions/source.ts';
 import { TailraceError } from '../../errors.ts';
-import { invalidParameters } from '../../query/parameters.ts';
+import { invalidParameters, rejectParameter } from '../../query/parameters.ts';
 import { verifyCondition, writeCondition } from '../condition.ts';
 import { fieldOf, findColumn, pathOf, type SearchFields } from '../field.ts';
 import { EVERYTHING, listNamed, parseSearch, type SearchField, type SearchTree } from '../parse.ts';
@@ -13,7 +13,6 @@ import {
   type PlannedPart,
   printShare,
   readLimit,
-  rejectField,
   type SearchScope,
   writeArms,
   writeSample,
@@ -45,7 +44,7 @@ type Set = (fields: SearchFields) => string;
 export function planCompare({ scope, values, clausesMax }: PartRequest): PlannedPart {
   const { tree } = scope;
   if (tree === EVERYTHING)
-    throw rejectField('q', 'is required with part=compare: the events to explain, such as level:error');
+    throw rejectParameter('q', 'is required with part=compare: the events to explain, such as level:error');
   const against = parseAgainst(values[AGAINST_PARAMETER] ?? '', clausesMax);
   const size = readLimit(values, ROWS_DEFAULT);
   const isRest = against === EVERYTHING;

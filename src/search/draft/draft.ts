@@ -3,7 +3,7 @@ import { createParameter } from '../../definitions/parameter.ts';
 import type { ParameterFields } from '../../definitions/parameter-type.ts';
 import type { Source } from '../../definitions/source.ts';
 import { formatInstant } from '../../lib/instant.ts';
-import type { ParameterValues } from '../../query/parameters.ts';
+import { type ParameterValues, rejectParameter } from '../../query/parameters.ts';
 import { boundOfInteger, isNumber } from '../comparison.ts';
 import { findColumn, isRowField } from '../field.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type SearchOperator,
   type SearchTree,
 } from '../parse.ts';
-import { type PartRequest, rejectField } from '../part.ts';
+import type { PartRequest } from '../part.ts';
 import { planPart } from '../plan.ts';
 import { type CreateSearchOptions, readRequest } from '../search.ts';
 import { type DraftQuery, type DraftShape, writeQuery } from './query.ts';
@@ -46,7 +46,7 @@ export function createDraft(
   planPart(request); // rejects what a search rejects
   const shapeOf = SHAPES[values['part'] ?? ''];
   if (shapeOf === undefined)
-    throw rejectField(
+    throw rejectParameter(
       'part',
       'must be rows, histogram or values for an endpoint: the other parts are not one SELECT',
     );
@@ -57,7 +57,7 @@ export function createDraft(
   const query: DraftQuery = { ...request, shape, findParameter: (clause) => names.get(clause) };
   const sql = writeQuery(query);
   if (Buffer.byteLength(sql) > TEXT_BYTES_MAX)
-    throw rejectField(
+    throw rejectParameter(
       SEARCH_PARAMETER,
       `is too long for an endpoint over ${scope.sources.length} sources, whose SQL may have ` +
         `${TEXT_BYTES_MAX} bytes; name fewer in "source", or search for fewer terms`,

@@ -31,13 +31,11 @@ export interface DraftShape {
 /** A search, and how a draft returns what it finds in a range that ends now. */
 export interface DraftQuery extends PartRequest {
   readonly shape: DraftShape;
-  readonly findParameter: Fields['findParameter'];
+  readonly findParameter: NonNullable<Fields['findParameter']>;
 }
 
 /** Writes the table of a source, under the name of the table. */
-type WriteTable = (source: Source) => string;
-
-const ownTable: WriteTable = ({ table }) => quoteName(table);
+const ownTable = ({ table }: Source) => quoteName(table);
 
 /** Members of WITH for numbers in texts and in JSON, each with its comment; a query has those that it names. */
 const MEMBERS: Readonly<Record<string, string>> = {
@@ -70,7 +68,7 @@ export function findRead(query: DraftQuery, source: Source): readonly (readonly 
   return writeArm(query, source, ownTable).read;
 }
 
-function writeArm(query: DraftQuery, source: Source, writeTable: WriteTable) {
+function writeArm(query: DraftQuery, source: Source, writeTable: typeof ownTable) {
   const { scope, shape } = query;
   const fields = createFields(query, source);
   const items = Object.entries(shape.items).map(([name, write]) => {
