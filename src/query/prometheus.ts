@@ -15,18 +15,13 @@ const SAME_LABELS =
   'several rows have the same labels, so Prometheus would keep one of them: return one row for ' +
   'each, or give each its own text';
 
-/** The columns of an answer, as Prometheus reads them. */
-interface SampleColumns {
-  /** Each is a metric. */
-  readonly numbers: readonly ResultColumn[];
-  readonly labels: readonly ResultColumn[];
-  /** Only rows of the latest time are written of those with the same labels. */
-  readonly time: ResultColumn | undefined;
-}
-
 const isNumeric = ({ type }: ResultColumn) => type === 'integer' || type === 'number';
 
-function findSampleColumns({ columns }: Pick<Endpoint, 'columns'>): SampleColumns {
+/**
+ * The columns of an answer as Prometheus reads them: each number is a metric. Only rows of the latest time are written
+ * of those with the same labels.
+ */
+function findSampleColumns({ columns }: Pick<Endpoint, 'columns'>) {
   const time = columns.find(
     ({ name, type }) => name === TIME_COLUMN && (type === 'integer' || type === 'string'),
   );

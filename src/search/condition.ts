@@ -125,16 +125,12 @@ function writeNumber(sql: string, { operator, value, isQuoted }: Compare): strin
 
 /** Returns the levels that are meant, by their names or in their order. @throws TailraceError `invalid_parameter` */
 export function findLevels({ operator, value, position }: Compare): readonly Level[] {
-  return LEVELS.filter(findTest());
-
-  function findTest(): (level: Level) => boolean {
-    if (value.length > 1) return (level) => matches(level, value);
-    const found = findLevel(value[0]);
-    if (found === undefined)
-      throw reject(position, `has the unknown level ${shorten(value[0])}; levels are ${LEVELS.join(', ')}`);
-    const rank = LEVELS.indexOf(found);
-    return (level) => TESTS[operator](LEVELS.indexOf(level) - rank);
-  }
+  if (value.length > 1) return LEVELS.filter((level) => matches(level, value));
+  const found = findLevel(value[0]);
+  if (found === undefined)
+    throw reject(position, `has the unknown level ${shorten(value[0])}; levels are ${LEVELS.join(', ')}`);
+  const rank = LEVELS.indexOf(found);
+  return LEVELS.filter((_, i) => TESTS[operator](i - rank));
 }
 
 /** Whether an operator holds, by the order of two values: below 0 if the first is less. */

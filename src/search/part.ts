@@ -117,6 +117,12 @@ function writeSearched(source: Source, condition: string): string {
   return isManaged(source) ? `${table}\nPREWHERE ${condition}\nWHERE ` : `${table}\nWHERE ${condition} AND `;
 }
 
+/** Returns the sample of a search that has at most so many events. */
+export async function findSample(ask: AskStep, scope: SearchScope, rowsMax: number): Promise<number> {
+  const [events = 0] = await countEvents(ask, scope, [() => 'count()']);
+  return chooseSample(events, rowsMax);
+}
+
 /** Returns the largest sample that is expected to have at most so many of the events: one event of a power of two. */
 export function chooseSample(events: number, rowsMax: number): number {
   let oneOf = 1;
@@ -135,11 +141,11 @@ export function printShare(share: number): number | undefined {
   return share === 1 ? undefined : Number(share.toPrecision(4));
 }
 
-/** Counts events of the search by each of these aggregates; by default all of them. */
+/** Counts events of the search by each of these aggregates. */
 export async function countEvents(
   ask: AskStep,
   scope: SearchScope,
-  counts: readonly ((fields: SearchFields) => string)[] = [() => 'count()'],
+  counts: readonly ((fields: SearchFields) => string)[],
 ): Promise<number[]> {
   const names = counts.map((_, i) => `n${i}`);
   const select = (fields: SearchFields) => counts.map((write, i) => `${write(fields)} AS n${i}`).join(', ');

@@ -54,7 +54,7 @@ export interface Inquiry {
   readonly sandboxed: SandboxOptions;
 }
 
-export interface ResolveOptions {
+interface ResolveOptions {
   readonly registry: Registry;
   readonly sandbox: Sandbox;
   readonly cursors: Cursors;

@@ -6,8 +6,7 @@ import { writeDouble, writeForm, writeLevelName } from '../comparison.ts';
 import { type Fields, listFields, METADATA, READ_JSON, ROW_FIELDS } from '../field.ts';
 import { parseField, type SearchField } from '../parse.ts';
 import {
-  chooseSample,
-  countEvents,
+  findSample,
   type PartRequest,
   type PlannedPart,
   printShare,
@@ -42,8 +41,7 @@ export function planFields({ scope, values }: PartRequest): PlannedPart {
     columns: FIELD_COLUMNS,
     maxRows: size,
     prepare: async (ask) => {
-      const [events = 0] = await countEvents(ask, scope);
-      const sample = chooseSample(events, ROWS_MAX);
+      const sample = await findSample(ask, scope, ROWS_MAX);
       return { writeSelect: () => writeFields(scope, sample, size), sampledShare: printShare(1 / sample) };
     },
   };

@@ -3,8 +3,7 @@ import type { AskStep, ResultColumn } from '../../definitions/endpoint.ts';
 import { writeValue } from '../../sql/sql.ts';
 import { column } from '../field.ts';
 import {
-  chooseSample,
-  countEvents,
+  findSample,
   type PartRequest,
   type PlannedPart,
   printShare,
@@ -39,8 +38,7 @@ export function planPatterns({ scope, values }: PartRequest): PlannedPart {
     columns: PATTERN_COLUMNS,
     maxRows: size,
     prepare: async (ask) => {
-      const [events = 0] = await countEvents(ask, scope);
-      const sample = chooseSample(events, ROWS_MAX);
+      const sample = await findSample(ask, scope, ROWS_MAX);
       const templates = await readTemplates(ask, scope, sample);
       const groups: Groups = new Map();
       for (let at = 0; at < templates.length; at += TURN_MAX) {
@@ -186,7 +184,7 @@ interface Line {
 }
 
 /** Lines with the same separators. */
-export interface Group {
+interface Group {
   /** `undefined` at the place of a word. */
   readonly separators: readonly (string | undefined)[];
   readonly lines: Line[];
