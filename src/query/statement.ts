@@ -110,7 +110,7 @@ function writePatternChecks({ parameters }: Endpoint): string {
 }
 
 /** Whether the values of all patterns are texts without a meaning in patterns, so that no engine can reject them. */
-export function arePlainPatterns({ parameters }: Endpoint, values: Values): boolean {
+function arePlainPatterns({ parameters }: Endpoint, values: Values): boolean {
   return parameters.every(
     ({ name, isPattern }) => !isPattern || PLAIN_TEXT.test(String(values[name] ?? '(')),
   );

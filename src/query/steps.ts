@@ -144,7 +144,7 @@ const TRIES_MAX = 5;
  * Returns a function that runs a question about an opaque page (`isOpaquePage`), and adds to a full one where it ends:
  * the positions are asked for before and after the page, until both agree. Then the page has the same rows.
  */
-export function createPageRun(run: Run) {
+function createPageRun(run: Run) {
   /** The positions of all rows of a page, in order. */
   async function readPositions(question: Question, pages: Pages, options: RunOptions): Promise<Position[]> {
     const isOfCursor = ({ name }: ResultColumn) => pages.by.some((column) => column.name === name);
