@@ -111,7 +111,7 @@ export interface Endpoint {
   readonly sql: string;
   /** The endpoint's query.sql, or a caller's SELECT over its views (sandbox/base.ts). */
   readonly sqlOrigin: 'file' | 'select';
-  /** Asked before `sql`, since it is faster: it has the same answer, or fails (query/ask-first.ts). */
+  /** Asked before `sql`, since it is faster: it has the same answer, or fails (query/steps.ts). */
   readonly typedFirst?: Endpoint;
   /**
    * Writes the query when it has its slot, instead of `sql`: that of a search may be large. Its texts have their guards
@@ -120,7 +120,7 @@ export interface Endpoint {
    * @param value SQL for the value of a parameter, by its name
    */
   readonly writeSelect?: (value: (name: string) => string) => string;
-  /** Runs the queries that shape the last one, which it returns: of a search that reads a sample (query/ask-first.ts). */
+  /** Runs the queries that shape the last one, which it returns: of a search that reads a sample (query/steps.ts). */
   readonly prepare?: (ask: AskStep) => Promise<Prepared>;
   /** Hash of the endpoint's two files. */
   readonly fileHash: string;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { EVENT_STREAM } from '../serve/resolve.ts';
-import type { ResolvedTail } from '../serve/resolve-search.ts';
+import { EVENT_STREAM } from '../serve/negotiate.ts';
+import type { ResolvedTail } from '../serve/resolve.ts';
 import type { Sink, TailRequest } from '../tail/member.ts';
 import type { AppParts } from './parts.ts';
 import { getCaller } from './route.ts';

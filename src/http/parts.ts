@@ -20,7 +20,6 @@ import type { DraftTestParts } from '../search/draft/test.ts';
 import type { SharedRates } from '../serve/admit.ts';
 import type { Describe } from '../serve/describe.ts';
 import type { Resolve } from '../serve/resolve.ts';
-import type { createResolveTail, SearchSteps } from '../serve/resolve-search.ts';
 import type { Tails } from '../tail/tails.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { createSave, SaveParts } from '../workbench/save.ts';
@@ -30,7 +29,6 @@ import type { TlsContext } from './tls.ts';
 /** What the routes and the code around them need, each name one part; src/service/routes.ts creates them. */
 export type AppParts = OwnParts &
   Resolve &
-  SearchSteps &
   DraftTestParts &
   OverviewParts &
   RejectionParts &
@@ -56,7 +54,6 @@ interface OwnParts {
   readonly readAmbient: ReadAmbient;
   readonly signIn: SignIn;
 
-  readonly resolveTail: ReturnType<typeof createResolveTail>;
   readonly cached: CachedQueries;
   readonly describe: Describe;
   readonly tails: Pick<Tails, 'open' | 'close'>;

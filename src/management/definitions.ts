@@ -64,7 +64,7 @@ export function toEndpointView(endpoint: Endpoint, caller: Grant, sources: reado
 }
 
 /**
- * Lists what the caller may search, by the rule of `GET /api/search` (serve/resolve-search.ts): a key that is limited
+ * Lists what the caller may search, by the rule of `GET /api/search` (serve/resolve.ts): a key that is limited
  * to endpoints cannot search.
  */
 function searchableSources(sources: readonly Source[], caller: Grant) {

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Endpoint } from '../definitions/endpoint.ts';
-import { CURSOR_PARAMETER, type Pages } from '../definitions/pages.ts';
+import { CURSOR_PARAMETER } from '../definitions/pages.ts';
 import { PINNED_PREFIX } from '../definitions/parameter.ts';
 import { deriveSecret } from '../lib/hash.ts';
-import { invalidParameters, type ParameterValues, type RawParameters } from './parameters.ts';
+import { type ParameterValues, type RawParameters, rejectParameter } from './parameters.ts';
 import { isPosition, type Position } from './position.ts';
 
 /** Cursors: positions as opaque, signed texts, each valid for one question of one definition. */
@@ -36,18 +36,17 @@ export function createCursors(secret: Uint8Array) {
     );
   }
 
-  /** @throws TailraceError `invalid_parameter` */
-  function parse(endpoint: Endpoint, pages: Pages, values: ParameterValues, text: string): Position {
-    const [parts, position] = open(text, sign);
-    const own = partsOf(endpoint, values);
-    const wrong = PARTS.find((_, i) => parts[i] !== own[i]);
-    if (wrong !== undefined) throw reject(`${wrong}; ${FROM_LINK}`);
-    if (!isPosition(pages, position)) throw reject(`${PARTS[1]}; ${FROM_LINK}`);
-    return position;
+  /** @throws TailraceError `invalid_parameter` if the text is not one that `createWriter` wrote */
+  function open(text: string): readonly [parts: readonly unknown[], position: readonly unknown[]] {
+    const [body = '', mac = '', ...rest] = text.length > CURSOR_CHARS_MAX ? [] : text.split('.');
+    const payload = Buffer.from(body, 'base64url').toString();
+    const sent = Buffer.from(mac, 'base64url');
+    if (rest.length > 0 || sent.length !== MAC_BYTES || !timingSafeEqual(sent, sign(payload)))
+      throw reject(`is cut or changed: it must be a cursor as this service sent it; ${FROM_LINK}`);
+    return JSON.parse(payload) as [unknown[], unknown[]]; // signed: `createWriter` wrote it
   }
 
   return {
-    parse,
     /** Writes cursors of a question. */
     createWriter(endpoint: Endpoint, values: ParameterValues): (position: Position) => string {
       const parts = partsOf(endpoint, values);
@@ -57,8 +56,7 @@ export function createCursors(secret: Uint8Array) {
       };
     },
     /**
-     * The position that a request continues from; `undefined`: the first page. An endpoint without pages ignores the
-     * parameter, or has its own one by this name.
+     * The position that a request continues from; `undefined`: the first page, or an endpoint without pages.
      *
      * @throws TailraceError `invalid_parameter`
      */
@@ -67,7 +65,12 @@ export function createCursors(secret: Uint8Array) {
       const text = pages === undefined ? undefined : raw[CURSOR_PARAMETER];
       if (pages === undefined || text === undefined || text.length === 0) return undefined;
       if (typeof text !== 'string') throw reject(`was sent ${text.length} times; send it once`);
-      return parse(endpoint, pages, values, text);
+      const [parts, position] = open(text);
+      const own = partsOf(endpoint, values);
+      const wrong = PARTS.find((_, i) => parts[i] !== own[i]);
+      if (wrong !== undefined) throw reject(`${wrong}; ${FROM_LINK}`);
+      if (!isPosition(pages, position)) throw reject(`${PARTS[1]}; ${FROM_LINK}`);
+      return position;
     },
   };
 }
@@ -77,18 +80,4 @@ function isOfQuestion({ parameters }: Endpoint, name: string): boolean {
   return name.startsWith(PINNED_PREFIX) || parameters.some((parameter) => parameter.name === name);
 }
 
-type Sign = (payload: string) => Buffer;
-
-/** @throws TailraceError `invalid_parameter` if the text is not one that `createWriter` wrote */
-function open(text: string, sign: Sign): readonly [parts: readonly unknown[], position: readonly unknown[]] {
-  const [body = '', mac = '', ...rest] = text.length > CURSOR_CHARS_MAX ? [] : text.split('.');
-  const payload = Buffer.from(body, 'base64url').toString();
-  const sent = Buffer.from(mac, 'base64url');
-  const isWhole = rest.length === 0 && sent.length === MAC_BYTES && timingSafeEqual(sent, sign(payload));
-  if (!isWhole) throw reject(`is cut or changed: it must be a cursor as this service sent it; ${FROM_LINK}`);
-  return JSON.parse(payload) as [unknown[], unknown[]]; // signed: `createWriter` wrote it
-}
-
-function reject(message: string) {
-  return invalidParameters([{ parameter: CURSOR_PARAMETER, message }]);
-}
+const reject = (message: string) => rejectParameter(CURSOR_PARAMETER, message);

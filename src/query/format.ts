@@ -1,38 +1,25 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { FORMAT_PARAMETER } from '../definitions/parameter.ts';
 import type { QueryOptions, QueryResult } from '../engine/engine.ts';
-import { invalidParameters, type RawParameters } from './parameters.ts';
-import { findPrometheusFault, writeSamples } from './prometheus.ts';
+import { type RawParameters, rejectParameter } from './parameters.ts';
+import { findPrometheusFault } from './prometheus.ts';
 
 /** How answers are written. Adding one to `FORMATS` is all that a format needs. */
 export interface Format {
   /** What `format=` takes; part of the cache key; the extension of a file. */
   readonly name: string;
-  /**
-   * The Content-Type, then other spellings that an `Accept` may ask for: a range with parameters matches only a type
-   * that has them.
-   */
+  /** The Content-Type, then other spellings of `Accept`: a range with parameters matches only a type that has them. */
   readonly mediaTypes: readonly [string, ...string[]];
   /** What the engine writes. */
   readonly engineFormat: QueryOptions['format'];
   /** Whether the engine's lines become a list in an object; left out if the engine's bytes are the body. */
   readonly isFramed?: true;
-  /** What the engine's lines are; left out if each is a row of the declared columns. */
-  readonly lines?: Lines;
+  /** Whether the engine's lines are samples (prometheus.ts), not rows of the declared columns. */
+  readonly isOfSamples?: true;
   /** Whether browsers are to save an answer, under the name of its endpoint. */
   readonly isFile?: true;
   /** Whether its parts are compressed, so that compressing an answer for its way does not help. */
   readonly isCompressed?: true;
-}
-
-/** Lines that the engine computes from the rows. */
-interface Lines {
-  /** @param rows a SELECT of the declared columns @returns a SELECT of lines */
-  readonly write: (endpoint: Endpoint, rows: string) => string;
-  /** With which lines begin that say something about others. */
-  readonly comment: string;
-  /** Returns why an endpoint has no answer in this format; `undefined` if it has. */
-  readonly findFault: (endpoint: Endpoint) => string | undefined;
 }
 
 /** A body of rows. */
@@ -91,34 +78,33 @@ export const FORMATS: readonly [Format, ...Format[]] = [
       'text/plain',
     ],
     engineFormat: 'TSVRaw',
-    lines: { write: writeSamples, comment: '#', findFault: findPrometheusFault },
+    isOfSamples: true,
   },
 ];
 
 /** The names that `format` takes at an endpoint; none if it declares a parameter of this name. */
 export function formatNames(endpoint: Endpoint): string[] {
-  const isOwn = endpoint.parameters.some(({ name }) => name === FORMAT_PARAMETER);
+  if (endpoint.parameters.some(({ name }) => name === FORMAT_PARAMETER)) return [];
   const isOpen = endpoint.columns.length === 0; // its columns depend on parameters
-  const possible = isOpen ? FORMATS : findFormats(endpoint);
-  return isOwn ? [] : possible.map(({ name }) => name);
+  return (isOpen ? FORMATS : findFormats(endpoint)).map(({ name }) => name);
 }
 
 /** The formats in which an endpoint has answers. */
 export function findFormats(endpoint: Endpoint): readonly Format[] {
-  return FORMATS.filter(({ lines }) => lines?.findFault(endpoint) === undefined);
+  return FORMATS.filter((format) => findFault(format, endpoint) === undefined);
+}
+
+function findFault({ isOfSamples }: Format, endpoint: Endpoint): string | undefined {
+  return isOfSamples && findPrometheusFault(endpoint);
 }
 
 /** @throws TailraceError `invalid_parameter` if the endpoint has no answer in this format */
-export function requireFormat({ lines }: Format, endpoint: Endpoint): void {
-  const fault = lines?.findFault(endpoint);
-  if (fault !== undefined) throw invalidParameters([{ parameter: FORMAT_PARAMETER, message: fault }]);
+export function requireFormat(format: Format, endpoint: Endpoint): void {
+  const message = findFault(format, endpoint);
+  if (message !== undefined) throw rejectParameter(FORMAT_PARAMETER, message);
 }
 
-/**
- * The format that a caller names; `undefined` if it names none, or if `format` is the endpoint's own parameter.
- *
- * @throws TailraceError `invalid_parameter`
- */
+/** The format that a caller names, unless `format` is the endpoint's. @throws TailraceError `invalid_parameter` */
 export function findNamedFormat(endpoint: Endpoint, raw: RawParameters): Format | undefined {
   const named = raw[FORMAT_PARAMETER];
   const names = formatNames(endpoint);
@@ -127,7 +113,7 @@ export function findNamedFormat(endpoint: Endpoint, raw: RawParameters): Format 
   if (format !== undefined) return format;
   const given = typeof named === 'string' ? JSON.stringify(named.slice(0, 100)) : `${named.length} values`;
   const message = `must be one of ${names.join(', ')}, not ${given}`;
-  throw invalidParameters([{ parameter: FORMAT_PARAMETER, message }]);
+  throw rejectParameter(FORMAT_PARAMETER, message);
 }
 
 /** The Content-Type without its parameters. */
@@ -139,15 +125,18 @@ const NEWLINE = 0x0a;
 export const LINE_END = Buffer.from('\n');
 
 /** The body of an answer: the engine's bytes themselves, or their lines in a frame. No row becomes an object. */
-export function frameAnswer({ isFramed, lines }: Format, { bytes, rows }: QueryResult): FramedRows {
-  return isFramed ? frameRows(bytes) : { body: bytes, rows: rows ?? countLines(bytes, lines?.comment) };
+export function frameAnswer({ isFramed, isOfSamples }: Format, { bytes, rows }: QueryResult): FramedRows {
+  return isFramed
+    ? frameRows(bytes)
+    : { body: bytes, rows: rows ?? countLines(bytes, isOfSamples && COMMENT) };
 }
 
-/** @param comment with which lines begin that are not counted */
-function countLines(lines: Buffer, comment = ''): number {
-  const mark = comment.charCodeAt(0); // NaN for none, which equals no byte
+const COMMENT = 0x23;
+
+/** @param comment the byte with which lines begin that are not counted */
+function countLines(lines: Buffer, comment: number | undefined): number {
   let rows = 0;
-  for (let at = 0; at < lines.length; at = lines.indexOf(NEWLINE, at) + 1) if (lines[at] !== mark) rows++;
+  for (let at = 0; at < lines.length; at = lines.indexOf(NEWLINE, at) + 1) if (lines[at] !== comment) rows++;
   return rows;
 }
 

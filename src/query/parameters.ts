@@ -30,7 +30,8 @@ export function parseParameters(
   bytesMax = PARAMETER_BYTES_MAX,
 ): ParameterValues {
   const values: Record<string, string> = {};
-  const errors: ParameterFault[] = endpoint.strict ? rejectUndeclared(endpoint, raw) : [];
+  const known = endpoint.strict ? listKnown(endpoint) : [];
+  const errors = endpoint.strict ? describeUndeclared(findUndeclared(known, raw), known) : [];
   for (const parameter of endpoint.parameters) {
     try {
       values[parameter.name] = parseValue(parameter, raw[parameter.name], bytesMax);
@@ -69,22 +70,15 @@ export function findParameterFaults(
   }
 }
 
-function rejectUndeclared(endpoint: Endpoint, raw: RawParameters): ParameterFault[] {
-  const known = listKnown(endpoint);
-  return describeUndeclared(findUndeclared(known, raw), known);
-}
-
-type Declared = Pick<Endpoint, 'parameters' | 'sandboxing' | 'pages'>;
-
 /** Every name that a request to an endpoint may send: its parameters, and those of the service. */
-export function listKnown({ parameters, sandboxing, pages }: Declared): string[] {
-  const own = parameters.map(({ name }) => name);
-  const services = [
+export function listKnown({ parameters, sandboxing, pages }: Endpoint): string[] {
+  const names = [
+    ...parameters.map(({ name }) => name),
     ...(sandboxing ? [SQL_PARAMETER] : []),
     ...(pages === undefined ? [] : [CURSOR_PARAMETER]),
     FORMAT_PARAMETER,
   ];
-  return [...new Set([...own, ...services])];
+  return [...new Set(names)];
 }
 
 /** The names that a request sends and its endpoint does not read. */
@@ -111,29 +105,42 @@ export function invalidParameters(errors: readonly ParameterFault[], cause?: unk
   return new TailraceError('invalid_parameter', joinFaults(errors), { errors, cause });
 }
 
+export function rejectParameter(parameter: string, message: string, cause?: unknown): TailraceError {
+  return invalidParameters([{ parameter, message }], cause);
+}
+
 /** One message for several parameters. */
 export function joinFaults(errors: readonly ParameterFault[]): string {
   return errors.map(({ parameter, message }) => `${parameter} ${message}`).join('; ');
 }
 
+/** @param raw a list if the name was sent several times, or of a JSON array */
 function parseValue(
   parameter: Parameter,
   raw: RawParameters[string],
   bytesMax = PARAMETER_BYTES_MAX,
 ): string {
-  const { required, values, otherwise, fallback } = parameter;
+  const { required, values, otherwise, fallback, parse } = parameter;
   if (raw === undefined || raw.length === 0) {
     if (!required) return fallback;
     throw new WrongValue(values.length > 0 ? `is required: one of ${values.join(', ')}` : 'is required');
   }
-  if (typeof raw !== 'string') return parseTexts(parameter, raw, bytesMax);
-  if (Buffer.byteLength(raw) > bytesMax) throw tooLong(bytesMax);
+  if (Buffer.byteLength(String(raw)) > bytesMax)
+    throw new WrongValue(`must be at most ${bytesMax} bytes long`);
+  if (typeof raw !== 'string') return parseTexts(parameter, raw);
   try {
-    return parameter.parse(raw.toWellFormed());
+    return parse(raw.toWellFormed());
   } catch (error) {
     if (!(error instanceof WrongValue)) throw error;
     return otherwise ?? rejectValue(nameGiven(error.message, raw));
   }
+}
+
+function parseTexts({ parseList }: Parameter, texts: readonly string[]): string {
+  if (parseList !== undefined) return parseList(texts.map((text) => text.toWellFormed()));
+  throw new WrongValue(
+    texts.length > 1 ? `was sent ${texts.length} times; send it once` : 'must be one value, not a list',
+  );
 }
 
 /** With the text that came, unless the message has already said what is wrong with it. */
@@ -146,20 +153,6 @@ const SHOWN_CHARS_MAX = 60;
 /** A text of a caller for a message. */
 export function shorten(text: string): string {
   return JSON.stringify(text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text);
-}
-
-/** The texts of a name that was sent several times, or of a JSON array. */
-function parseTexts({ parseList }: Parameter, texts: readonly string[], bytesMax: number): string {
-  if (parseList === undefined)
-    throw new WrongValue(
-      texts.length > 1 ? `was sent ${texts.length} times; send it once` : 'must be one value, not a list',
-    );
-  if (Buffer.byteLength(texts.join()) > bytesMax) throw tooLong(bytesMax);
-  return parseList(texts.map((text) => text.toWellFormed()));
-}
-
-function tooLong(bytesMax: number): WrongValue {
-  return new WrongValue(`must be at most ${bytesMax} bytes long`);
 }
 
 // A request may send a thousand.
@@ -180,10 +173,7 @@ export const IGNORED_HEADER = 'x-ignored-parameters';
 const HEADER_NAMES_MAX = 10;
 const HEADER_CHARS_MAX = 1_000;
 
-/**
- * The value of the header: names joined by `, `, each cut after 60 characters and percent-encoded, so that no text of a
- * caller is read as a header. `+12` at the end: as many more.
- */
+/** Joins names, cut and percent-encoded so that no text of a caller is read as a header. `+12` at the end: as many more. */
 export function writeIgnored(names: readonly string[]): string {
   const shown: string[] = [];
   let chars = 0;

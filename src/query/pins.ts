@@ -38,26 +38,24 @@ export function parsePinnedParameters(
   const errors: ParameterFault[] = [];
   for (const parameter of pinned) {
     const { name } = parameter;
-    const pin = pins[name] ?? '';
-    const sent = raw[name];
+    const [pin = '', sent = ''] = [pins[name], raw[name]];
     if (typeof sent === 'object' && parameter.parseList === undefined) continue; // parseParameters rejects it
     const value = findPinValue(parameter, pin, bytesMax);
-    const isSent = sent !== undefined && sent.length > 0;
-    const keepsTo = !isSent || sent === pin || findParameterValue(parameter, sent, bytesMax) === value;
+    const keepsTo =
+      sent.length === 0 || sent === pin || findParameterValue(parameter, sent, bytesMax) === value;
     if (value === undefined || !keepsTo)
       errors.push({ parameter: name, message: `is pinned to ${JSON.stringify(pin)} by the key` });
     filled[name] = toSendable(parameter, pin);
   }
   if (errors.length > 0) throw rejectPin(joinFaults(errors), errors);
+  const values = parseParameters(endpoint, filled, bytesMax);
   const read = endpoint.pinned.filter((name) => Object.hasOwn(pins, name));
-  const bound = Object.fromEntries(read.map((name) => [PINNED_PREFIX + name, pins[name] ?? '']));
-  return { ...parseParameters(endpoint, filled, bytesMax), ...bound };
+  return { ...values, ...Object.fromEntries(read.map((name) => [PINNED_PREFIX + name, pins[name] ?? ''])) };
 }
 
 /**
- * The project that a request asks for; `undefined` if it names none, or if the endpoint matches the name as a pattern
- * and the key pins none. Depends only on the parameter values, so that requests with the same values can share an
- * answer.
+ * The project that a request asks for; `undefined` for none, or for a pattern that no key pins. Depends only on the
+ * values, so that requests with the same ones can share an answer.
  */
 export function findOwner({ parameters, pinned }: Endpoint, values: ParameterValues): string | undefined {
   const parameter = parameters.find(({ name }) => name === OWNER);
@@ -65,11 +63,7 @@ export function findOwner({ parameters, pinned }: Endpoint, values: ParameterVal
   return (parameter && values[OWNER]) || undefined;
 }
 
-/**
- * Whether the endpoint can keep to the pins: with others it rejects every request.
- *
- * @param raw values that are sent; others may still be filled in
- */
+/** Whether the endpoint can keep to the pins: with others it rejects every request. @param raw may lack parameters */
 export function keepsPins(endpoint: Endpoint, pins: Pins, raw: RawParameters = {}): boolean {
   try {
     parsePinnedParameters(endpoint, raw, { pins });
@@ -85,10 +79,7 @@ export function isPossiblePin(parameter: Parameter, pin: string, bytesMax: numbe
   return findPinValue(parameter, pin, bytesMax) !== undefined;
 }
 
-/**
- * A pin of a parameter that the endpoint does not declare restricts nothing there. With several pins, that of the
- * project counts.
- */
+/** A pin of a parameter that is not declared restricts nothing. With several pins, that of the project counts. */
 function rejectVoidPins(endpoint: Endpoint, names: readonly string[], pinned: readonly Parameter[]): void {
   const owner = names.includes(OWNER) ? [OWNER] : names;
   if (pinned.some(({ name }) => owner.includes(name))) return;

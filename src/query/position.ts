@@ -46,10 +46,7 @@ export function bindPosition(pages: Pages | undefined, position?: Position): Rec
   return { ...Object.fromEntries(bound), [PAGE_SKIP]: before === undefined ? '' : String(sent) };
 }
 
-/**
- * The rows with the texts of a position that a page before has sent; `undefined`: all of them, or the query cannot
- * leave them out.
- */
+/** The rows at a position that a page before has sent; `undefined`: all, or the query cannot leave them out. */
 function readSent({ by, canSkip }: Pages, position?: Position): number | undefined {
   const sent = position?.[by.length];
   return canSkip && sent !== undefined && !sent.startsWith(TAIL_MARK) ? Number(sent) : undefined;
@@ -86,10 +83,7 @@ export function writeCursorColumn({ name, type }: PageColumn): string {
   return `CAST(if(${bound} = '', NULL, substring(${bound}, ${TEXT_MARK.length + 1})), 'Nullable(String)')`;
 }
 
-/**
- * SQL for a value of `@cursor_<column>`, as `writeCursorColumn` would compute it: a statement that is written late
- * knows the value.
- */
+/** What `writeCursorColumn` would compute, for a statement that is written with its values. */
 export function writeCursorValue({ type }: PageColumn, bound: string): string {
   if (bound === '') return NO_CURSOR;
   return type === 'integer'
@@ -138,10 +132,7 @@ function compareTexts(type: PageColumn['type'], a: string, b: string): number {
   return BigInt(a) < BigInt(b) ? -1 : 1;
 }
 
-/**
- * A position just before a row's own: the rows after it begin with that row. `undefined` if there is none, such as
- * before a text in ascending order.
- */
+/** A position just before a row's own; `undefined` if there is none, such as before a text in ascending order. */
 export function positionBefore({ by }: Pages, position: Position): Position | undefined {
   const column = by.at(-1);
   const text = position[by.length - 1];
@@ -155,38 +146,27 @@ export function positionBefore({ by }: Pages, position: Position): Position | un
 /** The upper bound of a range without one; optional conditions with it are left out. */
 export const UNBOUNDED = formatInstant(LATEST_MICROS);
 
-/** Values that the service binds in an endpoint's SQL: the instant; with pages, their range, which may end there. */
+/** Values that the service binds in SQL: the instant, and the range of a page. @param from reads only rows from then on */
 export function serviceValues(
   { pages }: Pick<Endpoint, 'pages'>,
   values: Bound,
-  { instantMs, from }: { instantMs: number; from?: Micros | undefined },
+  { instantMs, from = EARLIEST_MICROS }: { instantMs: number; from?: Micros | undefined },
 ): Values {
   const now = { [NOW_PARAMETER]: formatInstant(instantMs * MICROS_PER_MS) };
-  return pages === undefined ? now : { ...now, ...pageValues(pages, values, from) };
+  if (pages?.range === undefined) return now;
+  const range = findPageRange(pages, pages.range, values);
+  const start = formatInstant(Math.max(range.from, from));
+  return { ...now, [PAGE_FROM]: start, [PAGE_UNTIL]: formatInstant(range.until) };
 }
 
 /** The times of the rows of a page, both inclusive: what the caller asked for and, after a cursor, what is left of it. */
-export function findPageRange({ by }: Pages, { after, until }: PageRange, values: Bound) {
-  const start = instantOf(after, values);
-  const end = instantOf(until, values) ?? LATEST_MICROS;
+export function findPageRange({ by }: Pages, { after = '', until = '' }: PageRange, values: Bound) {
+  const start = parseInstant(values[after] ?? '');
+  const end = parseInstant(values[until] ?? '') ?? LATEST_MICROS;
   const position = values[CURSOR_PREFIX + by[0]?.name] || LATEST_MICROS;
   return {
     // Instants are whole microseconds.
     from: start === undefined ? EARLIEST_MICROS : Math.min(start + 1, LATEST_MICROS),
     until: Math.max(Math.min(end, Number(position)), EARLIEST_MICROS),
-  };
-}
-
-function instantOf(name: string | undefined, values: Bound): Micros | undefined {
-  return name === undefined ? undefined : parseInstant(values[name] ?? '');
-}
-
-/** What `@page_from` and `@page_until` are bound to. @param from reads only rows of this instant and later ones */
-function pageValues(pages: Pages, values: Bound, from = EARLIEST_MICROS) {
-  if (pages.range === undefined) return {};
-  const range = findPageRange(pages, pages.range, values);
-  return {
-    [PAGE_FROM]: formatInstant(Math.max(range.from, from)),
-    [PAGE_UNTIL]: formatInstant(range.until),
   };
 }

@@ -15,18 +15,13 @@ const SAME_LABELS =
   'several rows have the same labels, so Prometheus would keep one of them: return one row for ' +
   'each, or give each its own text';
 
-/** The columns of an answer, as Prometheus reads them. */
-interface SampleColumns {
-  /** Each is a metric. */
-  readonly numbers: readonly ResultColumn[];
-  readonly labels: readonly ResultColumn[];
-  /** Only rows of the latest time are written of those with the same labels. */
-  readonly time: ResultColumn | undefined;
-}
-
 const isNumeric = ({ type }: ResultColumn) => type === 'integer' || type === 'number';
 
-function findSampleColumns({ columns }: Pick<Endpoint, 'columns'>): SampleColumns {
+/**
+ * The columns of an answer as Prometheus reads them: each number is a metric. Only rows of the latest time are written
+ * of those with the same labels.
+ */
+function findSampleColumns({ columns }: Pick<Endpoint, 'columns'>) {
   const time = columns.find(
     ({ name, type }) => name === TIME_COLUMN && (type === 'integer' || type === 'string'),
   );
@@ -63,11 +58,8 @@ function toLabelName(name: string): string {
 }
 
 /**
- * Writes a SELECT whose lines are the text format 0.0.4: a sample for each row and numeric column, grouped by metric,
- * in an order that depends only on the rows. The engine's own format `Prometheus` would escape more characters in
- * labels than readers accept.
- *
- * @param rows a SELECT of the declared columns
+ * Writes a SELECT of the text format 0.0.4: a sample for each row and numeric column, by metric, in an order of the rows
+ * only. The engine's own format `Prometheus` would escape more in labels than readers accept.
  */
 export function writeSamples(endpoint: Endpoint, rows: string): string {
   const { numbers, labels, time } = findSampleColumns(endpoint);

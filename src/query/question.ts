@@ -1,9 +1,10 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { CURSOR_PREFIX, PAGE_SKIP } from '../definitions/pages.ts';
 import { PINNED_PREFIX } from '../definitions/parameter.ts';
-import type { Values } from '../sql/sql.ts';
+import { EARLIEST_MICROS, formatInstant, type Micros, parseInstant } from '../lib/instant.ts';
 import { type Format, JSON_FORMAT, requireFormat } from './format.ts';
 import type { ParameterValues } from './parameters.ts';
+import { bindPosition, type Position } from './position.ts';
 
 /** What a caller asks for: all that shapes an answer but the clock and the data. */
 export interface Question {
@@ -34,11 +35,23 @@ export function createQuestion(endpoint: Endpoint, values: ParameterValues, form
   return { endpoint, values: bound === undefined ? values : { ...values, ...bound }, format, key };
 }
 
-/** Whether the values of all patterns are texts without a meaning in patterns, so that no engine can reject them. */
-export function arePlainPatterns({ parameters }: Endpoint, values: Values): boolean {
-  return parameters.every(
-    ({ name, isPattern }) => !isPattern || PLAIN_TEXT.test(String(values[name] ?? '(')),
-  );
+/** Whether a question is about a page with rows that are not JSON: the end of such a page is not visible; see steps.ts. */
+export function isOpaquePage({ endpoint, format }: Question): boolean {
+  return endpoint.pages !== undefined && format.engineFormat !== JSON_FORMAT.engineFormat;
 }
 
-const PLAIN_TEXT = /^[\w :/-]{1,1000}$/;
+/** The same question from another position on. */
+export function at(question: Question, position: Position): Question {
+  const { endpoint, values, key } = question;
+  const moved = bindPosition(endpoint.pages, position);
+  return { ...question, values: { ...values, ...moved }, key: `${key} at ${JSON.stringify(position)}` };
+}
+
+/** The same question without rows from before an instant; unchanged if its range is not a parameter. */
+export function since(question: Question, from: Micros): Question {
+  const { endpoint, values } = question;
+  const after = endpoint.pages?.range?.after;
+  if (after === undefined) return question;
+  const start = parseInstant(values[after] ?? '') ?? EARLIEST_MICROS;
+  return { ...question, values: { ...values, [after]: formatInstant(Math.max(start, from - 1)) } };
+}

@@ -1,15 +1,12 @@
-import { setImmediate as nextTurn, setImmediate } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
-import { type Endpoint, isAdHoc } from '../definitions/endpoint.ts';
-import { PAGE_SKIP, type Pages } from '../definitions/pages.ts';
+import { setImmediate } from 'node:timers/promises';
+import { isAdHoc } from '../definitions/endpoint.ts';
+import type { Pages } from '../definitions/pages.ts';
 import { SQL_PARAMETER } from '../definitions/parameter.ts';
-import type { Engine, QueryOptions, QueryResult, WriteStatement } from '../engine/engine.ts';
+import type { Engine, QueryOptions, QueryResult } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import type { Micros } from '../lib/instant.ts';
-import { findOptionalConditions } from '../sql/optional-condition.ts';
-import type { Values } from '../sql/sql.ts';
 import { type Format, type FramedRows, frameAnswer, JSON_FORMAT, LINE_END, lastLine } from './format.ts';
-import { invalidParameters, type ParameterValues } from './parameters.ts';
+import { type ParameterValues, rejectParameter } from './parameters.ts';
 import { findOwner } from './pins.ts';
 import {
   comparePositions,
@@ -17,11 +14,10 @@ import {
   type Position,
   readPosition,
   serviceValues,
-  UNBOUNDED,
   withSent,
 } from './position.ts';
-import { arePlainPatterns, type Question } from './question.ts';
-import { createLateStatement, createStatement, type Statement } from './statement.ts';
+import { isOpaquePage, type Question } from './question.ts';
+import { createStatements } from './statement.ts';
 
 /** The finished bytes of a question. */
 export interface Answer extends FramedRows {
@@ -48,45 +44,12 @@ export interface RunOptions extends Pick<QueryOptions, 'signal' | 'lane' | 'onJo
   readonly from?: Micros | undefined;
 }
 
-/** The statements of one endpoint. */
-interface OwnStatements {
-  /** Parameters of the conditions that are decided before the engine. */
-  readonly optional: readonly string[];
-  readonly byKind: LRUCache<string, Statement>;
-}
-
-// Of one endpoint: for each format, and each choice of optional conditions.
-const STATEMENTS_MAX = 100;
-
-function createOwn({ sql }: Endpoint): OwnStatements {
-  const optional = new Set(findOptionalConditions(sql).map(({ name }) => name));
-  return { optional: [...optional], byKind: new LRUCache({ max: STATEMENTS_MAX }) };
-}
-
 /** Runs the query of a question. The answer depends on the question, the clock and the data, and on nothing else. */
 export type Run = (question: Question, options?: RunOptions) => Promise<Answer>;
 
 /** @param now ms since the epoch */
 export function createRunner(engine: Engine, now: () => number): Run {
-  const statements = new WeakMap<Endpoint, OwnStatements>();
-
-  /** Questions of one kind share a statement, unless their endpoint writes its own late. */
-  function statementOf({ endpoint, format }: Question, bound: Values): Statement<string | WriteStatement> {
-    const { writeSelect } = endpoint;
-    if (writeSelect !== undefined)
-      return createLateStatement(endpoint, writeSelect, { answerFormat: format, values: bound });
-    const own = statements.get(endpoint) ?? createOwn(endpoint);
-    statements.set(endpoint, own);
-    const empty = own.optional.filter((name) => bound[name] === '' || bound[name] === UNBOUNDED);
-    const kind = `${format.name} ${arePlainPatterns(endpoint, bound)} ${bound[PAGE_SKIP] ? 'on' : ''} ${empty}`;
-    const known = own.byKind.get(kind);
-    if (known !== undefined) return known;
-    const decided = { ...bound, ...Object.fromEntries(empty.map((name) => [name, ''])) };
-    const statement = createStatement(endpoint, format, decided);
-    own.byKind.set(kind, statement);
-    return statement;
-  }
-
+  const findStatement = createStatements();
   return async (question, { from, requestId, instantMs = now(), ...how } = {}) => {
     const { endpoint, values, format } = question;
     const options = {
@@ -95,12 +58,14 @@ export function createRunner(engine: Engine, now: () => number): Run {
       sandboxed: isAdHoc(endpoint) ? { project: findOwner(endpoint, values) } : undefined,
     };
     const bound = { ...values, ...serviceValues(endpoint, values, { instantMs, from }) };
-    const statement = statementOf(question, bound);
+    const statement = findStatement(question, bound);
     try {
       const query = { format: statement.format, ...options };
       const result = await listed(await engine.query(statement.sql, bound, query), question);
       const framed = frameAnswer(format, result);
-      const end = await findEnd(question, framed.rows, result.bytes);
+      const { pages } = endpoint;
+      const isFull = pages !== undefined && framed.rows >= pages.size && !isOpaquePage(question);
+      const end = isFull ? { last: await findPageEnd(pages, values, result.bytes) } : {};
       return { ...framed, ...end, format, instantMs, engineMs: result.elapsedMs, coreMs: result.coreMs };
     } catch (error) {
       const sql = `SELECT replaceRegexpOne('', @pattern, '')`;
@@ -117,26 +82,10 @@ async function listed(result: QueryResult, { endpoint, format }: Question): Prom
   return { ...result, bytes: await listRecords(result.bytes, repeatedColumns) };
 }
 
-/** Whether a question is about a page with rows that are not JSON: the end of such a page is not visible; see page.ts. */
-export function isOpaquePage({ endpoint, format }: Question): boolean {
-  return endpoint.pages !== undefined && format.engineFormat !== JSON_FORMAT.engineFormat;
-}
-
-/** Where a full page of JSON rows ends. */
-async function findEnd(question: Question, rows: number, lines: Buffer): Promise<Pick<Answer, 'last'>> {
-  const { pages } = question.endpoint;
-  if (pages === undefined || rows < pages.size || isOpaquePage(question)) return {};
-  return { last: await findPageEnd(pages, question.values, lines) };
-}
-
 // Rows that are parsed at once: other requests wait meanwhile.
 const PARSED_BYTES_MAX = 256 * 1024;
 
-/**
- * Where a page ends: the position of its last row, and how many rows of this position were sent up to here.
- *
- * @param lines rows in JSON, at least one
- */
+/** Where a full page ends: the position of its last row, and how many rows of it were sent. @param lines rows in JSON */
 async function findPageEnd(pages: Pages, values: ParameterValues, lines: Buffer): Promise<Position> {
   const last = lastLine(lines);
   const position = readPosition(pages, last);
@@ -149,7 +98,7 @@ async function findPageEnd(pages: Pages, values: ParameterValues, lines: Buffer)
     if (!row.equals(last)) {
       parsed += row.length;
       if (parsed > PARSED_BYTES_MAX) {
-        await nextTurn();
+        await setImmediate();
         parsed = row.length;
       }
       if (comparePositions(pages, readPosition(pages, row), position) !== 0)
@@ -173,11 +122,11 @@ async function nameBadPattern(
       await check(values[name] ?? '');
     } catch (cause) {
       if (!(cause instanceof TailraceError) || cause.code !== 'invalid_parameter') return cause;
-      return invalidParameters([{ parameter: name, message: cause.message }], cause);
+      return rejectParameter(name, cause.message, cause);
     }
   }
   return isAdHoc(endpoint)
-    ? invalidParameters([{ parameter: SQL_PARAMETER, message: `has a pattern that ${error.message}` }], error)
+    ? rejectParameter(SQL_PARAMETER, `has a pattern that ${error.message}`, error)
     : error;
 }
 

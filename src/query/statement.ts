@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Endpoint, ResultColumn, ResultType } from '../definitions/endpoint.ts';
 import { CURSOR_PREFIX, PAGE_SKIP } from '../definitions/pages.ts';
 import { type Parameter, PINNED_PREFIX } from '../definitions/parameter.ts';
@@ -7,16 +8,47 @@ import { applyEdits, createRewriter, type Edit, findLimit, findParameters } from
 import { getValue, type Values, writeValue } from '../sql/sql.ts';
 import { removeUnused } from '../sql/with-list.ts';
 import { type Format, JSON_FORMAT } from './format.ts';
-import { bindPosition, serviceValues, writeCursorColumn, writeCursorValue } from './position.ts';
-import { arePlainPatterns } from './question.ts';
+import { bindPosition, serviceValues, UNBOUNDED, writeCursorColumn, writeCursorValue } from './position.ts';
+import { writeSamples } from './prometheus.ts';
+import type { Question } from './question.ts';
 
 /** A statement as the engine gets it. */
-export interface Statement<Sql = string> {
+interface Statement<Sql = string> {
   readonly sql: Sql;
   readonly format: QueryOptions['format'];
 }
 
-type AnswerFormat = Pick<Format, 'engineFormat' | 'lines'>;
+// Of one endpoint: for each format, and each choice of optional conditions.
+const STATEMENTS_MAX = 100;
+
+const createOwn = ({ sql }: Endpoint) => ({
+  /** Parameters of the conditions that are decided before the engine. */
+  optional: findOptionalConditions(sql).map(({ name }) => name),
+  byKind: new LRUCache<string, Statement>({ max: STATEMENTS_MAX }),
+});
+
+/** Returns a function that finds the statement of a question: one for all of a kind, unless the endpoint writes it late. */
+export function createStatements() {
+  const known = new WeakMap<Endpoint, ReturnType<typeof createOwn>>();
+  return (
+    { endpoint, format }: Pick<Question, 'endpoint' | 'format'>,
+    bound: Values,
+  ): Statement<string | WriteStatement> => {
+    const { writeSelect } = endpoint;
+    if (writeSelect !== undefined)
+      return createLateStatement(endpoint, writeSelect, { answerFormat: format, values: bound });
+    const own = known.get(endpoint) ?? createOwn(endpoint);
+    known.set(endpoint, own);
+    const empty = own.optional.filter((name) => bound[name] === '' || bound[name] === UNBOUNDED);
+    const kind = `${format.name} ${arePlainPatterns(endpoint, bound)} ${bound[PAGE_SKIP] ? 'on' : ''} ${empty}`;
+    const decided = { ...bound, ...Object.fromEntries(empty.map((name) => [name, ''])) };
+    const statement = own.byKind.get(kind) ?? createStatement(endpoint, format, decided);
+    own.byKind.set(kind, statement);
+    return statement;
+  };
+}
+
+type AnswerFormat = Pick<Format, 'engineFormat' | 'isOfSamples'>;
 
 /**
  * The SQL that answers an endpoint in a format: the stored query, or a caller's SELECT, as a subquery, since ClickHouse
@@ -36,11 +68,9 @@ export function createStatement(
   const query = applyEdits(sql, [...decided, ...removeUnused(sql, decided), ...findTypeEdits(endpoint)]);
   const skip = values[PAGE_SKIP] ? ` OFFSET CAST(@${PAGE_SKIP}, 'UInt64')` : ''; // the rows that the page before has sent
   const isLimited = findLimit(sql) !== undefined;
-  return writeAround(endpoint, answerFormat, {
-    query: isLimited ? `${query}\n${skip}` : query, // a comment may end the query
-    checks: arePlainPatterns(endpoint, values) ? '' : writePatternChecks(endpoint),
-    skip: isLimited ? '' : skip,
-  });
+  const checks = arePlainPatterns(endpoint, values) ? '' : writePatternChecks(endpoint);
+  const from = isLimited ? `${query}\n${skip}` : query; // a comment may end the query
+  return writeAround(endpoint, answerFormat, { from, checks, skip: isLimited ? '' : skip });
 }
 
 /** The same for an endpoint that writes its query late, with its values. @param write of the endpoint */
@@ -49,8 +79,12 @@ export function createLateStatement(
   write: NonNullable<Endpoint['writeSelect']>,
   { answerFormat = JSON_FORMAT, values }: { readonly answerFormat?: AnswerFormat; readonly values: Values },
 ): Statement<WriteStatement> {
-  const around = (query: string) => writeAround(endpoint, answerFormat, { query });
-  const writeName = createNameWriter(endpoint, values);
+  const around = (from: string) => writeAround(endpoint, answerFormat, { from, checks: '', skip: '' });
+  const cursors = new Map(endpoint.pages?.by.map((column) => [CURSOR_PREFIX + column.name, column]));
+  const writeName = (name: string) => {
+    const [cursor, value] = [cursors.get(name), getValue(values, name)];
+    return cursor === undefined ? writeValue(value) : writeCursorValue(cursor, String(value));
+  };
   return { sql: () => around(write(writeName)).sql, format: around('').format };
 }
 
@@ -68,31 +102,31 @@ function isBoundAsText({ parameters, pages }: Endpoint, name: string): boolean {
   return !isOfCursor && (parameters.find((one) => one.name === name)?.sqlType ?? 'String') === 'String';
 }
 
-/**
- * Compiles every pattern while the query is analysed; see `arePlainPatterns`. Otherwise a pattern that RE2 rejects
- * would fail only if there are rows to match, and return an empty answer if there are none.
- */
+/** Compiles every pattern while the query is analysed: one that RE2 rejects would fail only if there are rows to match. */
 function writePatternChecks({ parameters }: Endpoint): string {
   const patterns = parameters.filter(({ isPattern }) => isPattern);
   const checks = patterns.map(({ name }) => `NOT ignore(replaceRegexpOne('', @${name}, ''))`);
   return checks.length === 0 ? '' : ` WHERE ${checks.join(' AND ')}`;
 }
 
-/** Edits that make each parameter a value of its type: the engine gets its canonical text. */
-function findTypeEdits(endpoint: Endpoint): Edit[] {
-  const typed = findTypes(endpoint);
-  return findParameters(endpoint.sql).map(({ name, start, end }) => ({
-    start,
-    end,
-    text: typed.get(name) ?? `@${name}`,
-  }));
+/** Whether the values of all patterns are texts without a meaning in patterns, so that no engine can reject them. */
+function arePlainPatterns({ parameters }: Endpoint, values: Values): boolean {
+  return parameters.every(
+    ({ name, isPattern }) => !isPattern || PLAIN_TEXT.test(String(values[name] ?? '(')),
+  );
 }
 
-/** The parameters, and the columns of the cursor, as values of their types. */
-function findTypes({ parameters, pages }: Endpoint): Map<string, string> {
+const PLAIN_TEXT = /^[\w :/-]{1,1000}$/;
+
+/** Edits that make each parameter a value of its type: the engine gets its canonical text. */
+function findTypeEdits(endpoint: Endpoint): Edit[] {
+  const { sql, parameters, pages } = endpoint;
   const typed = new Map(parameters.map((parameter) => [parameter.name, writeTyped(parameter)]));
   for (const column of pages?.by ?? []) typed.set(CURSOR_PREFIX + column.name, writeCursorColumn(column));
-  return typed;
+  return findParameters(sql).flatMap(({ name, start, end }) => {
+    const text = typed.get(name);
+    return text === undefined ? [] : { start, end, text };
+  });
 }
 
 function writeTyped({ name, sqlType, required, fallback }: Parameter): string {
@@ -101,33 +135,15 @@ function writeTyped({ name, sqlType, required, fallback }: Parameter): string {
   return `CAST(nullIf(@${name}, ''), 'Nullable(${sqlType})')`;
 }
 
-/** Writes single parameters as `writeTypes` does, each with its value. */
-function createNameWriter(endpoint: Endpoint, values: Values): (name: string) => string {
-  const typed = findTypes(endpoint);
-  const cursors = new Map(endpoint.pages?.by.map((one) => [CURSOR_PREFIX + one.name, one]));
-  return (name) => {
-    const cursor = cursors.get(name);
-    if (cursor !== undefined) return writeCursorValue(cursor, String(getValue(values, name)));
-    return createRewriter(typed.get(name) ?? `@${name}`)((used) => writeValue(getValue(values, used)));
-  };
-}
-
-/** A query with what stands around it. */
-interface Inner {
-  readonly query: string;
-  readonly checks?: string;
-  readonly skip?: string;
-}
-
 function writeAround(
   endpoint: Endpoint,
-  { engineFormat, lines }: AnswerFormat,
-  { query, checks = '', skip = '' }: Inner,
+  { engineFormat, isOfSamples }: AnswerFormat,
+  { from, checks, skip }: Record<'from' | 'checks' | 'skip', string>,
 ): Statement {
-  const from = `FROM (\n${query}\n)${checks} LIMIT ${endpoint.maxRows}${skip}`;
-  if (lines !== undefined) return { sql: lines.write(endpoint, `SELECT * ${from}`), format: engineFormat };
+  const rows = `FROM (\n${from}\n)${checks} LIMIT ${endpoint.maxRows}${skip}`;
+  if (isOfSamples) return { sql: writeSamples(endpoint, `SELECT * ${rows}`), format: engineFormat };
   const { selected, format } = writeList(endpoint, engineFormat);
-  return { sql: `SELECT ${selected} ${from}`, format };
+  return { sql: `SELECT ${selected} ${rows}`, format };
 }
 
 /** The list of the outermost SELECT, and how the engine writes its rows. */

@@ -1,7 +1,7 @@
 import { SQL_PARAMETER } from '../definitions/parameter.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { TailraceError } from '../errors.ts';
-import { invalidParameters } from '../query/parameters.ts';
+import { rejectParameter } from '../query/parameters.ts';
 import { parseSql } from '../sql/parse.ts';
 import { sql, trusted } from '../sql/sql.ts';
 
@@ -169,7 +169,7 @@ export function textOf(node: SyntaxNode | undefined): string | undefined {
 
 /** The error for a caller's SELECT. @param message what is not allowed in it, and what would be */
 export function invalidSql(message: string, cause?: unknown): TailraceError {
-  return invalidParameters([{ parameter: SQL_PARAMETER, message }], cause);
+  return rejectParameter(SQL_PARAMETER, message, cause);
 }
 
 /** Bounds of a caller's SELECT beside the engine's own limits (engine/read-settings.ts), which come too late for these. */

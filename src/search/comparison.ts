@@ -17,10 +17,7 @@ export const LEVEL_NAMES: LevelForm = { of: writeValue, none: "''" };
 
 const NAME_LIST = ['', ...LEVELS].map(writeValue).join(', ');
 
-/**
- * Writes the name of a level, or NULL, from an expression for its rank. Used outside of the SELECTs of sources: each
- * name takes time to analyse.
- */
+/** Writes the name of a level, or NULL, from its rank: outside of the SELECTs of sources, as names take long to analyse. */
 export function writeLevelName(rank: string): string {
   return `nullIf([${NAME_LIST}][${rank} + 1], '')`;
 }
@@ -45,19 +42,12 @@ export function writePartsOfRank(
   };
 }
 
-/**
- * Writes the rank of an event's level from its parts: once outside of the SELECTs of sources, since the texts take time
- * to analyse.
- */
+/** Writes the rank of a level from its parts: once outside of the SELECTs of sources, since texts take time to analyse. */
 export function joinPartsOfRank(text: string, status: string): string {
   return `coalesce(nullIf(${ofLower(writeLower(text), LEVEL_RANKS)}, 0), ${status})`;
 }
 
-/**
- * Writes whether an event's level is one of these.
- *
- * @param writeLevel writes the event's level; called only if the condition needs it
- */
+/** Writes whether an event's level is one of these. @param write writes it; called only if the condition needs it */
 export function writeIsOfLevel(
   levels: readonly Level[],
   rule: LevelRule | undefined,
@@ -182,10 +172,7 @@ function trimZeros(digits: string): string {
 
 const INTEGER_DIGITS_MAX = 21;
 
-/**
- * Returns the texts of the values that equal a text of a search: itself, and the same number as the engine writes
- * numbers of JSON, which are integers of 64 bits or doubles.
- */
+/** Returns the texts that equal one of a search: itself, and its number as the engine writes that of JSON. */
 export function spellingsOf(text: string): readonly string[] {
   const decimal = parseDecimal(text);
   if (decimal === undefined) return [text];
@@ -216,10 +203,7 @@ function floorOf({ isNegative, digits, exponent }: Decimal) {
 const INTEGER_MIN = -(2n ** 63n);
 const INTEGER_MAX = 2n ** 63n - 1n;
 
-/**
- * Returns what a condition means for integers of 64 bits; `always` if every integer meets it. A bound between two of
- * them is rounded down, and its operator changed accordingly.
- */
+/** Returns a condition for integers of 64 bits. A bound between two is rounded, and its operator changed accordingly. */
 export function boundOfInteger({ operator, value: [text], isQuoted }: Compare) {
   const decimal = parseDecimal(text);
   if (decimal === undefined) return 'never';

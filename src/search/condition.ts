@@ -9,10 +9,7 @@ import { type Compare, listClauses, reject, type SearchTree, type SearchValue } 
 export const NEVER = 'false';
 const ALWAYS = 'true';
 
-/**
- * Writes the conditions of a search that `verifyCondition` accepts, on the rows of one source, all of which have to
- * hold; `[]` if every row meets them. Texts of the caller enter them as quoted literals.
- */
+/** Writes the conditions of a verified search on rows of one source, which all have to hold, with texts as literals. */
 export function writeConditions(tree: SearchTree, fields: Fields): readonly string[] {
   const items = tree.kind === 'and' ? tree.items : [tree];
   return items.map((item) => writeCondition(item, fields)).filter((one) => one !== ALWAYS);
@@ -76,7 +73,7 @@ function writeCompare(clause: Compare, fields: Fields): string {
   const { operator, value } = clause;
   if (kind === 'time') return `${sql} ${operator} ${writeValue(formatInstant(readTime(clause)))}`;
   if (kind === 'constant') return isFitting(operand.text, clause) ? ALWAYS : NEVER;
-  const parameter = fields.findParameter(clause);
+  const parameter = fields.findParameter?.(clause);
   if (parameter !== undefined) return `${sql} ${operator} ${parameter}`;
   if (value.length > 1) return `${toText(operand)} LIKE ${fields.like(toPattern(value))}`;
   if (kind === 'boolean') return writeBoolean(sql, clause);
@@ -128,16 +125,12 @@ function writeNumber(sql: string, { operator, value, isQuoted }: Compare): strin
 
 /** Returns the levels that are meant, by their names or in their order. @throws TailraceError `invalid_parameter` */
 export function findLevels({ operator, value, position }: Compare): readonly Level[] {
-  return LEVELS.filter(findTest());
-
-  function findTest(): (level: Level) => boolean {
-    if (value.length > 1) return (level) => matches(level, value);
-    const found = findLevel(value[0]);
-    if (found === undefined)
-      throw reject(position, `has the unknown level ${shorten(value[0])}; levels are ${LEVELS.join(', ')}`);
-    const rank = LEVELS.indexOf(found);
-    return (level) => TESTS[operator](LEVELS.indexOf(level) - rank);
-  }
+  if (value.length > 1) return LEVELS.filter((level) => matches(level, value));
+  const found = findLevel(value[0]);
+  if (found === undefined)
+    throw reject(position, `has the unknown level ${shorten(value[0])}; levels are ${LEVELS.join(', ')}`);
+  const rank = LEVELS.indexOf(found);
+  return LEVELS.filter((_, i) => TESTS[operator](i - rank));
 }
 
 /** Whether an operator holds, by the order of two values: below 0 if the first is less. */

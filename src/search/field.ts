@@ -38,8 +38,8 @@ export interface Fields {
   like(pattern: string): string;
   /** Writes the pattern of a `match`. */
   match(pattern: string): string;
-  /** Returns the parameter that has the value of a clause, with its `@`; `undefined` if the SQL has the value itself. */
-  findParameter(clause: SearchClause): string | undefined;
+  /** The parameter that has the value of a clause, with its `@`; `undefined` if the SQL has the value itself. */
+  findParameter?(clause: SearchClause): string | undefined;
 }
 
 /** What differs between the statements of searches and those of drafts. */
@@ -51,10 +51,7 @@ interface FieldWriters {
   readonly levelForm: LevelForm;
 }
 
-/**
- * Creates the operand of a field: one of a row; else the typed column of the path, if there is one; else the JSON of the
- * metadata.
- */
+/** Creates the operand of a field: one of a row, else the typed column of its path, else JSON of the metadata. */
 export function createOperand(source: Source, field: SearchField, writers: FieldWriters): Operand {
   const { column, extract, level: write, levelForm: form } = writers;
   const [name] = field;
@@ -136,7 +133,6 @@ export function createFields(source: Source): SearchFields {
     },
     like: guardLike,
     match: guardPattern,
-    findParameter: () => undefined,
     define,
     definitions: () => [...definitions].map(([name, expression]) => `${expression} AS ${name}`),
   };

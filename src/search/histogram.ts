@@ -1,22 +1,18 @@
 import type { ResultColumn } from '../definitions/endpoint.ts';
-import type { Micros } from '../lib/instant.ts';
-import type { ParameterValues } from '../query/parameters.ts';
+import { formatInstant, type Micros } from '../lib/instant.ts';
+import { type ParameterValues, rejectParameter } from '../query/parameters.ts';
+import { writeValue } from '../sql/sql.ts';
 import { writeLevelName } from './comparison.ts';
 import { toText } from './condition.ts';
 import { column, type Fields } from './field.ts';
 import { parseField, printField, type SearchField } from './parse.ts';
 import {
-  boundsOf,
   COUNT,
   isLevel,
   type PartRequest,
   type PlannedPart,
-  type Range,
   readField,
-  rejectField,
-  SEARCH_FROM,
   type SearchScope,
-  type WriteSearch,
   writeArms,
   writeFieldValue,
 } from './part.ts';
@@ -31,18 +27,18 @@ export function readHistogram(values: ParameterValues): Histogram {
 }
 
 /** Returns the width of a time bucket, microseconds. */
-export function widthOf({ from, until }: Range, values: ParameterValues): Micros {
-  return Math.ceil((until - from) / Number(values['buckets']));
+export function widthOf({ scope: { range }, values }: PartRequest): Micros {
+  return Math.ceil((range.until - range.from) / Number(values['buckets']));
 }
 
-export function planHistogram({ scope, values, range }: PartRequest): PlannedPart {
+export function planHistogram(request: PartRequest): PlannedPart {
+  const { scope, values } = request;
   const histogram = readHistogram(values);
   const { measure, top = SERIES_MAX } = histogram;
   return {
     columns: nameColumns(histogram),
     maxRows: Number(values['buckets']) * (top + 2), // those without a value, and the rest
-    values: { ...boundsOf(range), [SEARCH_WIDTH]: String(widthOf(range, values)) },
-    writeSelect: writeHistogram(scope, histogram),
+    writeSelect: () => writeHistogram(scope, histogram, widthOf(request)),
     fields: [histogram.by, ...(measure === undefined ? [] : [measure.field])],
     ...(measure !== undefined && isOfNumbers(measure) && { doubt: describeNumbers(measure) }),
   };
@@ -53,14 +49,11 @@ export function nameColumns(histogram: Histogram) {
   const { name } = histogram;
   const columns = listColumns(histogram);
   if (columns.filter((column) => column.name === name).length > 1)
-    throw rejectField('by', `must not be the column "${name}" of the answer; write metadata.${name}`);
+    throw rejectParameter('by', `must not be the column "${name}" of the answer; write metadata.${name}`);
   if (!/^[\w.@$-]{1,200}$/.test(name))
-    throw rejectField('by', 'must have only letters, digits, _, -, @, $ and dots, at most 200');
+    throw rejectParameter('by', 'must have only letters, digits, _, -, @, $ and dots, at most 200');
   return columns;
 }
-
-/** Width of a time bucket, microseconds. */
-const SEARCH_WIDTH = 'search_width';
 
 /** Series beside NULL if the caller does not say how many; the rest is counted as one more. */
 export const SERIES_MAX = 20;
@@ -97,43 +90,39 @@ function describeMeasure(measure: Measure): ResultColumn {
     : { name: 'value', type: 'integer', description: `Number of different values of ${printed}.` };
 }
 
-/**
- * Writes counts by time bucket and by a field, and a measure: of more values than it has series the most frequent. The
- * field may have any name but those of the columns inside, since `#` is not allowed in names.
- */
-function writeHistogram(scope: SearchScope, histogram: Histogram): WriteSearch {
+/** Writes counts by time bucket and the most frequent values of a field, and a measure. No field has a name with `#`. */
+function writeHistogram(scope: SearchScope, histogram: Histogram, widthMicros: Micros): string {
   const { by, name, measure, top } = histogram;
   const merged = measure && writeMeasure(measure, '"#state"', 'Merge');
-  return (value) => {
-    const start = `toUnixTimestamp64Micro(toDateTime64(${value(SEARCH_FROM)}, 6, 'UTC'))`;
-    const width = `CAST(${value(SEARCH_WIDTH)}, 'Int64')`;
-    const arms = writeArms(scope, value, {
-      select: (fields) => {
-        const shared = `${column('timestamp')} AS "#time", ${writeFieldValue(fields.find(by))} AS "#raw"`;
-        if (measure === undefined) return shared;
-        // Of the same type for all sources, in which a field may have different types.
-        const type = isOfNumbers(measure) ? 'Float64' : 'String';
-        return `${shared}, CAST(${writeMeasured(measure, fields)}, 'Nullable(${type})') AS "#measured"`;
-      },
-    });
-    // Counted once for all sources: to count each source first takes the engine longer to plan than it saves.
-    const slots = `SELECT ${[
-      `intDiv(toUnixTimestamp64Micro("#time") - ${start}, ${width}) AS "#slot"`,
-      `${isLevel(by) ? writeLevelName('"#raw"') : '"#raw"'} AS "#value"`,
-      'count() AS "#events"',
-      ...(measure === undefined ? [] : [`${writeMeasure(measure, '"#measured"', 'State')} AS "#state"`]),
-    ].join(', ')} FROM (\n${arms}\n) GROUP BY "#slot", "#raw"`;
-    const items = [
-      `${start} + "#slot" * ${width} AS timestamp`,
-      `"#series" AS "${name}"`,
-      'sum("#events") AS count',
-      ...(merged === undefined ? [] : [`${merged} AS value`]),
-      ...(top === undefined ? [] : [`CAST("#other", 'Bool') AS other`]),
-    ];
-    return `SELECT ${items.join(', ')} FROM (${writeSeries(histogram, slots)})
+  const first = writeValue(formatInstant(scope.range.from));
+  const start = `toUnixTimestamp64Micro(toDateTime64(${first}, 6, 'UTC'))`;
+  const width = `CAST('${widthMicros}', 'Int64')`;
+  const arms = writeArms(scope, {
+    select: (fields) => {
+      const shared = `${column('timestamp')} AS "#time", ${writeFieldValue(fields.find(by))} AS "#raw"`;
+      if (measure === undefined) return shared;
+      // Of the same type for all sources, in which a field may have different types.
+      const type = isOfNumbers(measure) ? 'Float64' : 'String';
+      return `${shared}, CAST(${writeMeasured(measure, fields)}, 'Nullable(${type})') AS "#measured"`;
+    },
+  });
+  // Counted once for all sources: to count each source first takes the engine longer to plan than it saves.
+  const slots = `SELECT ${[
+    `intDiv(toUnixTimestamp64Micro("#time") - ${start}, ${width}) AS "#slot"`,
+    `${isLevel(by) ? writeLevelName('"#raw"') : '"#raw"'} AS "#value"`,
+    'count() AS "#events"',
+    ...(measure === undefined ? [] : [`${writeMeasure(measure, '"#measured"', 'State')} AS "#state"`]),
+  ].join(', ')} FROM (\n${arms}\n) GROUP BY "#slot", "#raw"`;
+  const items = [
+    `${start} + "#slot" * ${width} AS timestamp`,
+    `"#series" AS "${name}"`,
+    'sum("#events") AS count',
+    ...(merged === undefined ? [] : [`${merged} AS value`]),
+    ...(top === undefined ? [] : [`CAST("#other", 'Bool') AS other`]),
+  ];
+  return `SELECT ${items.join(', ')} FROM (${writeSeries(histogram, slots)})
 GROUP BY "#slot", "#series", "#other"${measure && isOfNumbers(measure) ? ` HAVING isNotNull(${merged})` : ''}
 ORDER BY "#slot", "#other", "#series"`;
-  };
 }
 
 /** Writes the series of each count: its value, or what stands for those that are not among the most frequent. */
@@ -197,7 +186,7 @@ export function parseMeasure(text: string): Measure | undefined {
   return { name, field };
 }
 
-const reject = (message: string) => rejectField(MEASURE_PARAMETER, message);
+const reject = (message: string) => rejectParameter(MEASURE_PARAMETER, message);
 const isMeasure = (name: string): name is MeasureName => Object.hasOwn(AGGREGATES, name);
 const show = (text: string) => JSON.stringify(text.slice(0, CHARS_SHOWN_MAX));
 

@@ -1,6 +1,6 @@
 import { TailraceError } from '../errors.ts';
 import { remember } from '../lib/single-flight.ts';
-import { invalidParameters, shorten } from '../query/parameters.ts';
+import { rejectParameter, shorten } from '../query/parameters.ts';
 
 /** A parsed search. `and` and `or` have at least two items; `EVERYTHING` has none. */
 export type SearchTree =
@@ -118,7 +118,7 @@ export function parseField(text: string, parameter: string): SearchField {
   const message =
     `must be a field of at most ${NAMES_MAX} names, such as level or request.path; names with ` +
     'other characters are in quotes';
-  throw invalidParameters([{ parameter, message }]);
+  throw rejectParameter(parameter, message);
 }
 
 /** Returns the error of a search. @param position UTF-16 units from its start */
@@ -186,10 +186,7 @@ function readClause(reader: Reader): SearchTree {
   return tree;
 }
 
-/**
- * Counts conditions, the texts between wildcards, each of which the engine has to find in turn, and the names of long
- * paths, each of which it has to analyse.
- */
+/** Counts what takes the engine time: conditions, the texts between wildcards, and the names of long paths. */
 function countTerms(reader: Reader, count: number, at: number): void {
   reader.clauses += count;
   if (reader.clauses <= reader.clausesMax) return;

@@ -1,31 +1,52 @@
-import type { AskStep, Endpoint, ResultColumn, Step } from '../definitions/endpoint.ts';
+import type { AskStep, Endpoint, ResultColumn } from '../definitions/endpoint.ts';
 import { createParameter, type Parameter } from '../definitions/parameter.ts';
 import type { ParameterFields } from '../definitions/parameter-type.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
 import type { FilledTables } from '../engine/write-marks.ts';
 import { formatInstant, type Micros } from '../lib/instant.ts';
-import { invalidParameters, type ParameterValues } from '../query/parameters.ts';
+import { type ParameterValues, rejectParameter } from '../query/parameters.ts';
+import { writeValue } from '../sql/sql.ts';
 import { toText, writeConditions } from './condition.ts';
 import { column, createFields, type Operand, type SearchFields, TABLE } from './field.ts';
 import { parseField, SEARCH_PARAMETER, type SearchField, type SearchTree } from './parse.ts';
 
-/** Writes the query of a search (definitions/endpoint.ts). */
-export type WriteSearch = NonNullable<Endpoint['writeSelect']>;
+/** From `from`, before `until`. */
+export interface Range {
+  readonly from: Micros;
+  readonly until: Micros;
+}
 
-/** The input of every part of an answer. */
+/** The events that every part of an answer is about. */
 export interface SearchScope {
   /** At least one. */
   readonly sources: readonly Source[];
   readonly tree: SearchTree;
-  /** Whether only events of `@project` are read. */
-  readonly hasProject: boolean;
+  /** Only events of this project; empty: of all. */
+  readonly project: string;
+  readonly range: Range;
   /** Tables without rows are left out of the query, unless it would read none. Default: every table may have rows. */
   readonly mayHaveRows?: FilledTables['mayHaveRows'] | undefined;
 }
 
-/** Bounds of the events of counts, both inclusive; rows are bounded by `@page_from` and `@page_until`. */
-export const SEARCH_FROM = 'search_from';
-export const SEARCH_UNTIL = 'search_until';
+/** What a caller asks for, checked but for the parameters of its part. */
+export interface PartRequest {
+  readonly scope: SearchScope;
+  readonly values: ParameterValues;
+  /** Terms that a search may have. */
+  readonly clausesMax: number;
+}
+
+/** The members of the endpoint that answers one part. */
+export interface PlannedPart
+  extends Pick<Endpoint, 'columns' | 'maxRows' | 'writeSelect' | 'prepare'>,
+    Partial<Pick<Endpoint, 'pages'>> {
+  /** Values that the range of pages is computed from. */
+  readonly values?: ParameterValues;
+  /** The fields that it groups by or measures. */
+  readonly fields?: readonly SearchField[] | undefined;
+  /** Why it may find nothing, besides the search. */
+  readonly doubt?: string | undefined;
+}
 
 /** A column of every part that counts. */
 export const COUNT: ResultColumn = { name: 'count', type: 'integer', description: 'Number of events.' };
@@ -34,10 +55,7 @@ export function isLevel(field: SearchField): boolean {
   return field.length === 1 && field[0] === 'level';
 }
 
-/**
- * Writes the value of a field as a text that may be NULL, since fields may have different types in different sources;
- * for a level its rank.
- */
+/** Writes the value of a field as a text or NULL, since its type may differ between sources; of a level its rank. */
 export function writeFieldValue(operand: Operand): string {
   return operand.kind === 'level' ? operand.write() : writeFieldText(operand);
 }
@@ -47,34 +65,29 @@ export function writeFieldText(operand: Operand): string {
   return `CAST(${toText(operand)}, 'Nullable(String)')`;
 }
 
-/** Writes SQL for the value of a parameter, by its name. */
-export type Value = Parameters<WriteSearch>[0];
-
 interface Arm {
-  /** Parameters with the first and the last instant. Default: those of `boundsOf`. */
+  /** SQL of the first and the last instant. Default: those of the range. */
   readonly bounds?: readonly [from: string, until: string];
   readonly more?: (source: Source) => string;
   /** Instead of the condition of the search. */
   readonly condition?: (fields: SearchFields) => string;
-  /**
-   * Reads only these events, of any field: `writeSample`. Before the other conditions, so that those are tested on few
-   * events.
-   */
+  /** Reads only these events (`writeSample`). Before the other conditions, so that those are tested on few events. */
   readonly sample?: string | undefined;
   readonly select: (fields: SearchFields, source: Source) => string;
   readonly end?: string;
 }
 
 /** Writes one UNION of a SELECT for each source. */
-export function writeArms(scope: SearchScope, value: Value, arm: Arm): string {
-  const { tree, hasProject } = scope;
-  const [from, until] = (arm.bounds ?? [SEARCH_FROM, SEARCH_UNTIL]).map(value);
+export function writeArms(scope: SearchScope, arm: Arm): string {
+  const { tree, project, range } = scope;
+  const [from, until] =
+    arm.bounds ?? [range.from, range.until - 1].map((micros) => writeValue(formatInstant(micros)));
   const time = column('timestamp');
-  const project = hasProject ? `AND ${column('project')} = ${value('project')}` : undefined;
+  const ofProject = project === '' ? undefined : `AND ${column('project')} = ${writeValue(project)}`;
   const arms = listRead(scope).map((source) => {
     const fields = createFields(source);
     const selected = arm.select(fields, source);
-    const conditions = [`${time} >= ${from} AND ${time} <= ${until}`, project, arm.more?.(source)];
+    const conditions = [`${time} >= ${from} AND ${time} <= ${until}`, ofProject, arm.more?.(source)];
     const own = arm.condition?.(fields);
     const found = own === undefined ? writeConditions(tree, fields) : [own];
     const searched = [...(arm.sample === undefined ? [] : [arm.sample]), ...found].join(' AND ');
@@ -104,6 +117,12 @@ function writeSearched(source: Source, condition: string): string {
   return isManaged(source) ? `${table}\nPREWHERE ${condition}\nWHERE ` : `${table}\nWHERE ${condition} AND `;
 }
 
+/** Returns the sample of a search that has at most so many events. */
+export async function findSample(ask: AskStep, scope: SearchScope, rowsMax: number): Promise<number> {
+  const [events = 0] = await countEvents(ask, scope, [() => 'count()']);
+  return chooseSample(events, rowsMax);
+}
+
 /** Returns the largest sample that is expected to have at most so many of the events: one event of a power of two. */
 export function chooseSample(events: number, rowsMax: number): number {
   let oneOf = 1;
@@ -111,10 +130,7 @@ export function chooseSample(events: number, rowsMax: number): number {
   return oneOf;
 }
 
-/**
- * Writes the condition of events in a sample, which depends only on them: the same events give the same sample, and a
- * larger sample has every event of a smaller one. `undefined` for all events.
- */
+/** Writes the condition of a sample, by the events: a larger one has all of a smaller. `undefined`: all events. */
 export function writeSample(oneOf: number): string | undefined {
   if (oneOf === 1) return undefined;
   return `bitAnd(cityHash64(${column('id')}, ${column('timestamp')}), ${oneOf - 1}) = 0`;
@@ -125,23 +141,20 @@ export function printShare(share: number): number | undefined {
   return share === 1 ? undefined : Number(share.toPrecision(4));
 }
 
-/** Counts events of the search by each of these aggregates; by default all of them. */
+/** Counts events of the search by each of these aggregates. */
 export async function countEvents(
   ask: AskStep,
   scope: SearchScope,
-  counts: readonly ((fields: SearchFields) => string)[] = [() => 'count()'],
+  counts: readonly ((fields: SearchFields) => string)[],
 ): Promise<number[]> {
   const names = counts.map((_, i) => `n${i}`);
-  const writeSelect: WriteSearch = (value) => {
-    const select = (fields: SearchFields) => counts.map((write, i) => `${write(fields)} AS n${i}`).join(', ');
-    const arms = writeArms(scope, value, { select });
-    return `SELECT ${names.map((name) => `sum(${name}) AS ${name}`).join(', ')} FROM (\n${arms}\n)`;
-  };
+  const select = (fields: SearchFields) => counts.map((write, i) => `${write(fields)} AS n${i}`).join(', ');
+  const sums = names.map((name) => `sum(${name}) AS ${name}`).join(', ');
   const [row] = await ask({
     columns: names.map((name) => ({ ...COUNT, name })),
     maxRows: 1,
-    writeSelect,
-  } satisfies Step);
+    writeSelect: () => `SELECT ${sums} FROM (\n${writeArms(scope, { select })}\n)`,
+  });
   return names.map((name) => Number(row?.[name] ?? 0));
 }
 
@@ -210,38 +223,6 @@ export const SEARCH_PARAMETERS: readonly Parameter[] = Object.entries(FIELDS).ma
   createParameter(name, fields),
 );
 
-/** From `from`, before `until`. */
-export interface Range {
-  readonly from: Micros;
-  readonly until: Micros;
-}
-
-/** What a caller asks for, checked but for the parameters of its part. */
-export interface PartRequest {
-  readonly scope: SearchScope;
-  readonly values: ParameterValues;
-  readonly range: Range;
-  /** Terms that a search may have. */
-  readonly clausesMax: number;
-}
-
-/** The members of the endpoint that answers one part. */
-export interface PlannedPart
-  extends Pick<Endpoint, 'columns' | 'maxRows' | 'writeSelect' | 'prepare'>,
-    Partial<Pick<Endpoint, 'pages'>> {
-  /** The values that the SQL reads besides those of parameters. */
-  readonly values: ParameterValues;
-  /** The fields that it groups by or measures. */
-  readonly fields?: readonly SearchField[] | undefined;
-  /** Why it may find nothing, besides the search. */
-  readonly doubt?: string | undefined;
-}
-
-/** Returns the bounds of a part that has no pages. */
-export function boundsOf({ from, until }: Range): ParameterValues {
-  return { [SEARCH_FROM]: formatInstant(from), [SEARCH_UNTIL]: formatInstant(until - 1) };
-}
-
 /** Returns `limit`, which has another default in each part. */
 export function readLimit({ limit = '' }: ParameterValues, otherwise: number): number {
   return limit === '' ? otherwise : Number(limit);
@@ -250,12 +231,8 @@ export function readLimit({ limit = '' }: ParameterValues, otherwise: number): n
 /** Parses a field to group by. */
 export function readField(values: ParameterValues, parameter: 'by' | 'field'): SearchField {
   const text = values[parameter] ?? '';
-  if (text === '') throw rejectField(parameter, 'is required with part=values, such as request.path');
+  if (text === '') throw rejectParameter(parameter, 'is required with part=values, such as request.path');
   const field = parseField(text, parameter);
   if (text !== 'timestamp') return field;
-  throw rejectField(parameter, 'must be another field than timestamp; part=histogram counts by time');
-}
-
-export function rejectField(parameter: string, message: string) {
-  return invalidParameters([{ parameter, message }]);
+  throw rejectParameter(parameter, 'must be another field than timestamp; part=histogram counts by time');
 }

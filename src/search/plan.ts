@@ -12,17 +12,13 @@ import { column, writeMetadata } from './field.ts';
 import { planHistogram } from './histogram.ts';
 import type { SearchField } from './parse.ts';
 import {
-  boundsOf,
   COUNT,
   isLevel,
   type PartRequest,
   type PlannedPart,
   readField,
   readLimit,
-  SEARCH_UNTIL,
   type SearchScope,
-  type Value,
-  type WriteSearch,
   writeArms,
   writeFieldValue,
 } from './part.ts';
@@ -45,7 +41,7 @@ export function planPart(request: PartRequest): PlannedPart {
 export const ROWS_DEFAULT = 100;
 export const VALUES_MAX = 20;
 
-function planRows({ scope, values, range }: PartRequest): PlannedPart {
+function planRows({ scope, values }: PartRequest): PlannedPart {
   const size = readLimit(values, ROWS_DEFAULT);
   const pages = {
     by: [
@@ -55,22 +51,28 @@ function planRows({ scope, values, range }: PartRequest): PlannedPart {
     size,
     sources: scope.sources,
     canSkip: true, // each source adds as many rows
-    range: { after: AFTER, until: SEARCH_UNTIL },
+    range: { after: AFTER, until: UNTIL },
   } as const;
-  const bounds = { [AFTER]: formatInstant(range.from - 1), [SEARCH_UNTIL]: formatInstant(range.until - 1) };
-  return { columns: ROW_COLUMNS, maxRows: size, pages, values: bounds, writeSelect: writeRows(scope, size) };
+  const { from, until } = scope.range;
+  return {
+    columns: ROW_COLUMNS,
+    maxRows: size,
+    pages,
+    values: { [AFTER]: formatInstant(from - 1), [UNTIL]: formatInstant(until - 1) },
+    writeSelect: (value) => writeRows(scope, size, value),
+  };
 }
 
-/** The exclusive lower bound of pages. */
+/** The bounds of pages: the lower one is exclusive. */
 const AFTER = 'search_after';
+const UNTIL = 'search_until';
 
-function planValues({ scope, values, range }: PartRequest): PlannedPart {
+function planValues({ scope, values }: PartRequest): PlannedPart {
   const field = readField(values, 'field');
   return {
     columns: VALUE_COLUMNS,
     maxRows: VALUES_MAX,
-    values: boundsOf(range),
-    writeSelect: writeValues(scope, field),
+    writeSelect: () => writeValues(scope, field),
     fields: [field],
   };
 }
@@ -93,31 +95,30 @@ export const ROW_COLUMNS: readonly ResultColumn[] = [
   { name: 'metadata', type: 'json', description: 'Fields of the event, exactly as received.' },
 ];
 
-/** Writes the newest events; each source is cut at the page before they are merged. */
-function writeRows(scope: SearchScope, size: number): WriteSearch {
-  return (value) => {
-    // What the first page does not need is left out, since the engine would analyse it in the SELECT of each source.
-    const isFirst = value('cursor_id') === NO_CURSOR;
-    const skipped = value(PAGE_SKIP);
-    const [limit, offset] =
-      skipped === NOTHING
-        ? [size, '']
-        : [`${size} + toUInt64OrZero(${skipped})`, ` OFFSET CAST(${skipped}, 'UInt64')`];
-    const arms = writeArms(scope, value, {
-      bounds: ['page_from', 'page_until'],
-      more: (source) => (isFirst ? '' : `AND (${writeAfterCursor(writeValue(source.name), value)})`),
-      select: (_, source) =>
-        `${writeValue(source.name)} AS source, ${COLUMNS}, ${writeLevelParts(source)}, ${writeStored(source)}`,
-      end: `ORDER BY ${[...ORDER.map(column), ...STORED].map((sql) => `${sql} DESC`).join(', ')} LIMIT ${limit}`,
-    });
-    return `SELECT ${ROW_ITEMS} FROM (
+/** Writes the newest events; each source is cut at the page before they are merged. @param value SQL of a parameter */
+function writeRows(scope: SearchScope, size: number, value: Value): string {
+  // What the first page does not need is left out, since the engine would analyse it in the SELECT of each source.
+  const isFirst = value('cursor_id') === NO_CURSOR;
+  const skipped = value(PAGE_SKIP);
+  const [limit, offset] =
+    skipped === NOTHING
+      ? [size, '']
+      : [`${size} + toUInt64OrZero(${skipped})`, ` OFFSET CAST(${skipped}, 'UInt64')`];
+  const arms = writeArms(scope, {
+    bounds: [value('page_from'), value('page_until')],
+    more: (source) => (isFirst ? '' : `AND (${writeAfterCursor(writeValue(source.name), value)})`),
+    select: (_, source) =>
+      `${writeValue(source.name)} AS source, ${COLUMNS}, ${writeLevelParts(source)}, ${writeStored(source)}`,
+    end: `ORDER BY ${[...ORDER.map(column), ...STORED].map((sql) => `${sql} DESC`).join(', ')} LIMIT ${limit}`,
+  });
+  return `SELECT ${ROW_ITEMS} FROM (
 ${arms}
 )
 ORDER BY ${['at', 'id', 'source', 'project', ...STORED].map((sql) => `${sql} DESC`).join(', ')}
 LIMIT ${size}${offset}`;
-  };
 }
 
+type Value = (name: string) => string;
 const NOTHING = writeValue('');
 const ORDER = ['timestamp', 'id', 'project'];
 // The order of equal rows, which has to be the same in the query for each page: that of the parts, then that within one.
@@ -147,10 +148,7 @@ const ROW_ITEMS = `source, id, toUnixTimestamp64Micro(at) AS timestamp, project,
   ${writeLevelName(joinPartsOfRank('level_text', 'level_status'))} AS level,
   event_message, ${writeMetadata('json', 'others')} AS metadata`;
 
-/**
- * Writes the condition of rows after that of the cursor, among those up to its instant. Its columns are those of the
- * order, including the source.
- */
+/** Writes the condition of rows after the cursor, up to its instant. Its columns are those of the order, with the source. */
 function writeAfterCursor(source: string, value: Value): string {
   const [id, project] = [column('id'), column('project')];
   const [ofSource, ofProject, ofId] = ['source', 'project', 'id'].map((name) => value(`cursor_${name}`));
@@ -160,15 +158,13 @@ function writeAfterCursor(source: string, value: Value): string {
 }
 
 /** Writes the most frequent values of a field, without events that have none. */
-function writeValues(scope: SearchScope, field: SearchField): WriteSearch {
+function writeValues(scope: SearchScope, field: SearchField): string {
   const [shown, exists] = isLevel(field)
     ? [writeLevelName('"#value"'), '"#value" > 0']
     : ['"#value"', '"#value" IS NOT NULL'];
-  return (value) => {
-    const arms = writeArms(scope, value, {
-      select: (fields) => `${writeFieldValue(fields.find(field))} AS "#value"`,
-    });
-    return `SELECT ${shown} AS value, count() AS count FROM (\n${arms}\n) WHERE ${exists}
+  const arms = writeArms(scope, {
+    select: (fields) => `${writeFieldValue(fields.find(field))} AS "#value"`,
+  });
+  return `SELECT ${shown} AS value, count() AS count FROM (\n${arms}\n) WHERE ${exists}
 GROUP BY "#value" ORDER BY count DESC, value LIMIT ${VALUES_MAX}`;
-  };
 }

@@ -12,7 +12,7 @@ import {
   parseInstant,
 } from '../lib/instant.ts';
 import { remember } from '../lib/single-flight.ts';
-import type { ParameterValues } from '../query/parameters.ts';
+import { type ParameterValues, rejectParameter } from '../query/parameters.ts';
 import { verifyCondition } from './condition.ts';
 import { isDeclared } from './field.ts';
 import {
@@ -29,7 +29,6 @@ import {
   type PartRequest,
   type PlannedPart,
   type Range,
-  rejectField,
   SEARCH_PARAMETERS,
   SEARCH_ROWS_MAX,
   type SearchScope,
@@ -84,16 +83,13 @@ const SETS = 2;
  * Creates the endpoint that answers a search, so that it is run, written and paged as any other.
  *
  * @param values of `SEARCH`, checked
- * @param sources that are searched; at least one
- * @param nowMs ms since the epoch, for the range if the caller does not bound it
- * @param isTail whether new rows are followed: the range has no end, and no start unless the caller sets one
  * @throws TailraceError `invalid_parameter`
  */
 export function createSearch(values: ParameterValues, options: CreateSearchOptions) {
   const request = readRequest(values, options);
   const { scope } = request;
   const { fields, doubt, values: bounds, ...part } = planPart(request);
-  const digest = hashSearch(scope, values);
+  const digest = hashSearch(scope.sources, values);
   const endpoint: Endpoint = { ...SEARCH, ...part, fileHash: digest, hash: digest };
   return {
     endpoint,
@@ -111,18 +107,18 @@ export function readRequest(
   const copies = sources.length * (values['part'] === 'compare' ? SETS : 1);
   const clausesMax = Math.min(limits.searchClausesMax ?? CLAUSES_MAX, Math.floor(CONDITIONS_MAX / copies));
   const tree = parseSearch(values[SEARCH_PARAMETER] ?? '', clausesMax);
-  const scope: SearchScope = { sources, tree, hasProject: values['project'] !== '', mayHaveRows };
   const range = findRange(values, nowMs, isTail);
   verifyCondition(tree);
-  return { scope, values, range, clausesMax };
+  const { project = '' } = values;
+  return { scope: { sources, tree, project, range, mayHaveRows }, values, clausesMax };
 }
 
 /** Hashes all that shapes the query except its range of time and its place. */
 function hashSearch(
-  { sources, hasProject }: SearchScope,
+  sources: readonly Source[],
   { source, project, from, until, buckets, ...shaping }: ParameterValues,
 ): string {
-  return hash('sha256', JSON.stringify([shaping, hasProject, sources.map(hashSource)]), 'base64url');
+  return hash('sha256', JSON.stringify([shaping, project !== '', sources.map(hashSource)]), 'base64url');
 }
 
 // Definitions are replaced, never changed.
@@ -135,13 +131,13 @@ function findRange(values: ParameterValues, nowMs: number, isTail: boolean): Ran
   const until = end ?? (isTail ? LATEST_MICROS : now);
   const from = start ?? (isTail ? EARLIEST_MICROS : until - DEFAULT_RANGE);
   if (isTail && until <= now)
-    throw rejectField('until', 'is over, so no new rows can come; leave it out for a live tail');
+    throw rejectParameter('until', 'is over, so no new rows can come; leave it out for a live tail');
   if (from < until) return { from, until };
   const message =
     end === undefined
       ? 'must be before now, since there is no "until"'
       : 'must be before "until"; exchange the two, or leave one out';
-  throw rejectField('from', message);
+  throw rejectParameter('from', message);
 }
 
 const FIELDS_MAX = 5;

@@ -2,7 +2,6 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import { findNamed } from '../definitions/registry.ts';
 import { listSources, type SavedSearch } from '../definitions/saved-search.ts';
 import type { Source } from '../definitions/source.ts';
-import type { YamlPath } from '../definitions/yaml-file.ts';
 import { type Fault, TailraceError } from '../errors.ts';
 import { parseInstant } from '../lib/instant.ts';
 import { parseParameters } from '../query/parameters.ts';
@@ -16,20 +15,20 @@ const CLAUSES_MAX = 32;
 
 /** Checks that `search` of each parameter is a field and that of each column a search. */
 export function verifySearches(endpoints: readonly Endpoint[]): Fault[] {
-  return endpoints.flatMap((endpoint) =>
-    [...findSearchFaults(endpoint)].flatMap(([path, message]) => endpoint.fault?.(path, message) ?? []),
-  );
-}
-
-function* findSearchFaults({ parameters, columns }: Endpoint): Generator<[YamlPath, string]> {
-  for (const { name, search } of parameters) {
-    const message = search && messageOfFault(() => parseField(search, 'search'));
-    if (message) yield [['parameters', name, 'search'], `"search" of "${name}" ${message}`];
-  }
-  for (const { name, search } of columns) {
-    const message = search && messageOfFault(() => parseSearch(search, CLAUSES_MAX));
-    if (message) yield [['columns', name, 'search'], `"search" of "${name}" ${message}`];
-  }
+  return endpoints.flatMap(({ parameters, columns, fault }) => {
+    const check = (of: 'parameters' | 'columns', name: string, parse: () => unknown) => {
+      const message = messageOfFault(parse);
+      return message ? (fault?.([of, name, 'search'], `"search" of "${name}" ${message}`) ?? []) : [];
+    };
+    return [
+      ...parameters.map(({ name, search }) =>
+        check('parameters', name, () => search && parseField(search, 'search')),
+      ),
+      ...columns.map(({ name, search }) =>
+        check('columns', name, () => search && parseSearch(search, CLAUSES_MAX)),
+      ),
+    ].flat();
+  });
 }
 
 // As many as a search may have.

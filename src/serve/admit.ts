@@ -53,16 +53,14 @@ export interface AdmitOptions {
 }
 
 const NO_HEAD: Head = [];
-/**
- * Requests with a missing or wrong key from one address, beyond which they get 429: far below what guessing needs, and
- * above what a few misconfigured clients behind one address send.
- */
+// Requests with a missing or wrong key from one address, else 429: far below what guessing needs, and above what a few
+// misconfigured clients behind one address send.
 const AUTH_FAILURES_PER_MINUTE_MAX = 600;
 
 export function createAdmit(options: AdmitOptions): Admit {
   const { limits, authenticate, sharedRates, now, onLimited, onLocalRate } = options;
   const ratesOf = createRatesOf(limits);
-  const takeLocally = createLocalRates(now);
+  const buckets = createBuckets(now);
   const { authFailuresPerMinuteMax: failuresMax = AUTH_FAILURES_PER_MINUTE_MAX } = limits;
   const failedKeys = createFailedKeys(failuresMax, now);
   const endedSessions = createFailedKeys(failuresMax, now);
@@ -81,31 +79,35 @@ export function createAdmit(options: AdmitOptions): Admit {
 
   function reject(error: unknown, sent: Credential, address: string): Admission {
     if (!(error instanceof TailraceError) || error.code !== 'unauthorized') throw error;
-    if (typeof sent === 'object' && sent.kind === 'session') return rejectSession(error, address);
+    const rejected = { caller: undefined, head: NO_HEAD, error };
+    // A browser sends the cookie of an ended session by itself, from every open page, and nobody can guess one: it does
+    // not count as a key that is tried. The answer stays 401, by which a page knows that it has to sign in.
+    if (typeof sent === 'object' && sent.kind === 'session')
+      return { ...rejected, isQuiet: endedSessions.fail(address) !== undefined };
     const waitSeconds = failedKeys.fail(address);
-    if (waitSeconds !== undefined) return rejectAddress(undefined, waitSeconds);
-    return { caller: undefined, head: NO_HEAD, error };
-  }
-
-  /**
-   * A browser sends the cookie of an ended session by itself, from every open page, and nobody can guess one: it does
-   * not count as a key that is tried. The answer stays 401, by which a page knows that it has to sign in.
-   */
-  function rejectSession(error: TailraceError, address: string): Admission {
-    return { caller: undefined, head: NO_HEAD, error, isQuiet: endedSessions.fail(address) !== undefined };
+    return waitSeconds === undefined ? rejected : rejectAddress(undefined, waitSeconds);
   }
 
   function limit(caller: Caller, all: readonly Limited[]): Admission {
     const { rate, standing } = findTightest(all);
-    const head = describeStanding(rate, standing);
-    if (standing.passed) return { caller, head };
+    const { passed, remaining, resetSeconds, retryAfterSeconds } = standing;
+    const [most, left, reset] = [String(rate.burst), String(remaining), String(resetSeconds)];
+    const head = ['ratelimit-limit', most, 'ratelimit-remaining', left, 'ratelimit-reset', reset];
+    if (passed) return { caller, head };
     const message = `this key may send ${rate.perSecond} requests a second, and ${rate.burst} at once`;
-    return { caller, head, error: limited('key', message, standing.retryAfterSeconds) };
+    return { caller, head, error: limited('key', message, retryAfterSeconds) };
   }
 
+  /** Takes a token from each bucket, up to the first that is empty, only in this process. */
   function limitLocally(caller: Caller, rates: readonly NamedRate[]): Admission {
     if (sharedRates !== undefined) onLocalRate();
-    return limit(caller, takeLocally(rates));
+    const all: Limited[] = [];
+    for (const { name, rate } of rates) {
+      const standing = buckets.take(name, rate);
+      all.push({ rate, standing });
+      if (!standing.passed) break;
+    }
+    return limit(caller, all);
   }
 
   function accept(caller: Caller, address: string): Admission | Promise<Admission> {
@@ -129,11 +131,7 @@ export function createAdmit(options: AdmitOptions): Admit {
   };
 }
 
-/**
- * Reads the key: `X-API-KEY` first; `Authorization: Bearer` for clients that can only send that.
- *
- * @throws TailraceError as `headerOf`
- */
+/** Reads the key: `X-API-KEY`, else `Authorization: Bearer`. @throws TailraceError as `headerOf` */
 export function readKey(headers: IncomingHttpHeaders): string | undefined {
   const header = headerOf({ headers }, 'x-api-key');
   if (header !== undefined) return header.trim();
@@ -141,12 +139,12 @@ export function readKey(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /** The token bucket of a key or of a signed token, by its id. */
-export interface NamedRate {
+interface NamedRate {
   readonly name: string;
   readonly rate: Rate;
 }
 
-export interface Limited {
+interface Limited {
   readonly rate: Rate;
   readonly standing: RateDecision;
 }
@@ -179,47 +177,35 @@ function findTightest(all: readonly Limited[]): Limited {
   return rejecting ?? all.reduce((a, b) => (a.standing.remaining < b.standing.remaining ? a : b));
 }
 
-// Beyond it the least recently used key is dropped, which fills its bucket. About 2 MB.
-const BUCKETS_MAX = 10_000;
+// Of keys, of addresses, and of both together. Beyond it the least recently used are dropped, which fills their buckets.
+// About 3 MB.
+const REMEMBERED_MAX = 10_000;
 
-/** Takes a token from each bucket, up to the first that is empty, only in this process. */
-function createLocalRates(now: () => number): (rates: readonly NamedRate[]) => Limited[] {
-  const buckets = new LRUCache<string, TokenBucket>({ max: BUCKETS_MAX });
-  return (rates) => {
-    const all: Limited[] = [];
-    for (const { name, rate } of rates) {
+/** Token buckets of this process, by name. */
+function createBuckets(now: () => number) {
+  const buckets = new LRUCache<string, TokenBucket>({ max: REMEMBERED_MAX });
+  return {
+    take(name: string, rate: Rate): RateDecision {
       const { bucket, ...standing } = takeToken(buckets.get(name), rate, now());
       buckets.set(name, bucket);
-      all.push({ rate, standing });
-      if (!standing.passed) break;
-    }
-    return all;
+      return standing;
+    },
+    /** Returns what `take` would, and takes nothing. */
+    probe: (name: string, rate: Rate): RateDecision => takeToken(buckets.get(name), rate, now()),
   };
 }
-
-function describeStanding({ burst }: Rate, { remaining, resetSeconds }: RateDecision): Head {
-  const [limit, left, reset] = [String(burst), String(remaining), String(resetSeconds)];
-  return ['ratelimit-limit', limit, 'ratelimit-remaining', left, 'ratelimit-reset', reset];
-}
-
-// Beyond it the least recently used addresses and keys are dropped, which restarts their count. About 3 MB.
-const REMEMBERED_MAX = 10_000;
 
 /** Bounds how fast keys can be tried from one address. */
 function createFailedKeys(perMinuteMax: number, now: () => number) {
   const rate = { perSecond: perMinuteMax / 60, burst: perMinuteMax };
-  const buckets = new LRUCache<string, TokenBucket>({ max: REMEMBERED_MAX });
+  const buckets = createBuckets(now);
   const accepted = new LRUCache<string, true>({ max: REMEMBERED_MAX });
   // Cached, since every request needs it: parsing an address costs more than all the rest here.
   const networks = new LRUCache<string, string>({ max: REMEMBERED_MAX, memoMethod: parseNetwork });
+  const waitOf = ({ passed, retryAfterSeconds }: RateDecision) => (passed ? undefined : retryAfterSeconds);
   return {
     /** Counts a request with a rejected key. @returns seconds to wait if there were too many */
-    fail(address: string): number | undefined {
-      const network = networks.memo(address);
-      const { bucket, passed, retryAfterSeconds } = takeToken(buckets.get(network), rate, now());
-      buckets.set(network, bucket);
-      return passed ? undefined : retryAfterSeconds;
-    },
+    fail: (address: string) => waitOf(buckets.take(networks.memo(address), rate)),
     /**
      * Admits an accepted key. If too many keys have failed, it admits only keys that were accepted from the same
      * address before: an attacker does not learn which key is right, and other callers behind the same proxy are still
@@ -231,11 +217,9 @@ function createFailedKeys(perMinuteMax: number, now: () => number) {
       const network = networks.memo(address);
       const pair = `${network} ${keyId}`;
       if (accepted.get(pair) === true) return undefined;
-      // The bucket is not stored: a probe.
-      const { passed, retryAfterSeconds } = takeToken(buckets.get(network), rate, now());
-      if (!passed) return retryAfterSeconds;
-      accepted.set(pair, true);
-      return undefined;
+      const wait = waitOf(buckets.probe(network, rate));
+      if (wait === undefined) accepted.set(pair, true);
+      return wait;
     },
   };
 }

@@ -8,7 +8,7 @@ import type { Cursors } from '../query/cursor.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer } from '../query/run.ts';
 import type { Head } from './admit.ts';
-import { COMPRESS, type Compressed, type Encoding } from './resolve.ts';
+import { COMPRESS, type Compressed, type Encoding } from './negotiate.ts';
 
 /** An answer in one Content-Encoding. */
 interface Representation {
@@ -52,16 +52,20 @@ export function createDescribe(cursors: Cursors): Describe {
   const findNextLink = createNextLinks(cursors);
 
   function describe(exchange: Exchange, served: Served, representation: Representation): Described {
-    const { method, headers } = exchange;
+    const { method, headers, vary, isAmbient, question } = exchange;
+    const { endpoint } = question;
+    const { encoding, body, etag } = representation;
+    const head = ['cache-control', cacheControl(endpoint, isAmbient)];
+    head.push('vary', `${vary === undefined ? '' : `${vary}, `}${isAmbient ? AMBIENT_VARY : VARY}`);
+    head.push('cache-status', cacheStatus(endpoint, served), 'age', String(served.ageSeconds));
+    head.push('server-timing', `engine;dur=${engineMsOf(served).toFixed(1)}`, 'etag', etag);
     const next = findNextLink(exchange, served.answer);
-    const link = next === undefined ? [] : ['link', next];
-    const head = describeAnswer(exchange, served);
-    head.push('etag', representation.etag, ...link);
+    if (next !== undefined) head.push('link', next);
     // Callers do not cache the response to a POST.
-    if (method !== 'POST' && isKnown(headers, representation.etag))
-      return { status: 304, head, representation: undefined };
-    const { encoding, body } = representation;
-    describeBody(head, exchange, served);
+    if (method !== 'POST' && isKnown(headers, etag)) return { status: 304, head, representation: undefined };
+    const { name, mediaTypes, isFile } = served.answer.format;
+    head.push('content-type', mediaTypes[0]);
+    if (isFile) head.push('content-disposition', `attachment; filename="${endpoint.name}.${name}"`);
     if (encoding !== 'identity') head.push('content-encoding', encoding);
     head.push('content-length', String(body.length));
     return { status: 200, head, representation };
@@ -81,22 +85,6 @@ export function createDescribe(cursors: Cursors): Describe {
  */
 export function isKnown({ 'if-none-match': known }: IncomingHttpHeaders, etag: string): boolean {
   return known === '*' || (known?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag) ?? false);
-}
-
-/** Returns the headers of every answer, including 304. */
-function describeAnswer({ vary, question: { endpoint }, isAmbient }: Exchange, served: Served): string[] {
-  const head = ['cache-control', cacheControl(endpoint, isAmbient)];
-  head.push('vary', `${vary === undefined ? '' : `${vary}, `}${isAmbient ? AMBIENT_VARY : VARY}`);
-  head.push('cache-status', cacheStatus(endpoint, served), 'age', String(served.ageSeconds));
-  head.push('server-timing', `engine;dur=${engineMsOf(served).toFixed(1)}`);
-  return head;
-}
-
-/** Adds the headers of every answer with a body. */
-function describeBody(head: string[], { question }: Exchange, { answer: { format } }: Served): void {
-  head.push('content-type', format.mediaTypes[0]);
-  if (format.isFile)
-    head.push('content-disposition', `attachment; filename="${question.endpoint.name}.${format.name}"`);
 }
 
 /** For the log. */
@@ -128,10 +116,7 @@ function cacheControl({ cachingSeconds }: Endpoint, isAmbient: true | undefined)
   return cachingSeconds === undefined ? 'private, no-store' : `private, max-age=${cachingSeconds}`;
 }
 
-/**
- * Returns `Cache-Status` (RFC 9211). `fwd=bypass`: this endpoint is configured not to be cached. `fwd=request`: the
- * request asked for `no-store`.
- */
+/** Returns `Cache-Status` (RFC 9211). `fwd=bypass`: the endpoint is not cached. `fwd=request`: `no-store` was asked for. */
 function cacheStatus({ cachingSeconds }: Endpoint, { outcome, ageSeconds }: Served): string {
   const hit = `hit; ttl=${(cachingSeconds ?? 0) - ageSeconds}`;
   const details: Record<CacheOutcome, string> = {

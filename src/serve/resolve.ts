@@ -1,21 +1,29 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { CacheDirectives } from '../cache/store.ts';
+import type { Config } from '../config/config.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { hasNewestFirst } from '../definitions/pages.ts';
 import { SQL_PARAMETER } from '../definitions/parameter.ts';
 import type { Registry } from '../definitions/registry.ts';
+import type { Source } from '../definitions/source.ts';
+import type { FilledTables } from '../engine/write-marks.ts';
 import { TailraceError } from '../errors.ts';
+import { mayRead } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
+import { getReadableSource } from '../keys/named.ts';
+import { MICROS_PER_MINUTE, type Micros } from '../lib/instant.ts';
 import type { Cursors } from '../query/cursor.ts';
-import { FORMATS, type Format, findFormats, findNamedFormat, mediaTypeOf } from '../query/format.ts';
-import type { ParameterValues, RawParameters } from '../query/parameters.ts';
+import { findNamedFormat, NDJSON_FORMAT } from '../query/format.ts';
+import { type RawParameters, rejectParameter } from '../query/parameters.ts';
 import { parsePinnedParameters } from '../query/pins.ts';
 import { bindPosition } from '../query/position.ts';
 import { createQuestion, type Question } from '../query/question.ts';
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.ts';
+import { createDraft, type SearchDraft } from '../search/draft/draft.ts';
+import { createSearch, SEARCH } from '../search/search.ts';
+import type { TailRequest } from '../tail/member.ts';
+import { type Accepts, chooseEncoding, chooseFormat, type Encoding, readDirectives } from './negotiate.ts';
 
 /** The result of resolving a request. */
 export interface Resolved {
@@ -26,6 +34,9 @@ export interface Resolved {
   /** Value of the header that names unread parameters; `undefined` if there are none. */
   readonly ignored: string | undefined;
 }
+
+/** The question that a caller follows, and the position at which it continues. */
+export type ResolvedTail = Pick<TailRequest, 'question' | 'window' | 'isCurrent' | 'position'>;
 
 /** A request to an endpoint that the caller may read: src/keys/named.ts. */
 export interface Inquiry {
@@ -43,35 +54,28 @@ export interface Inquiry {
   readonly sandboxed: SandboxOptions;
 }
 
-/** The npm package `accepts`, for one request. */
-interface Accepts {
-  type(types: string[]): string | string[] | false;
-  encodings(encodings: string[]): string | string[] | false;
-}
-
-export interface Resolve {
-  /**
-   * Does the second step: endpoint, parameters, pins and negotiation → question.
-   *
-   * @throws TailraceError `forbidden`, `not_acceptable`, `invalid_parameter`
-   */
-  resolve(inquiry: Inquiry): Resolved | Promise<Resolved>;
-  /** What `resolve` returned for this URL before, if that is still valid. */
-  recall(inquiry: Pick<Inquiry, 'caller' | 'url' | 'headers'>): Resolved | undefined;
-}
-
 interface ResolveOptions {
   readonly registry: Registry;
   readonly sandbox: Sandbox;
   readonly cursors: Cursors;
+  readonly limits: Pick<Config, 'searchBytesMax' | 'searchClausesMax'>;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  readonly filled: FilledTables;
   /** Called if a caller sends `sql` to an endpoint without sandboxing and without a parameter of this name. */
   readonly onIgnoredSql: (endpoint: Endpoint) => void;
+}
+
+export type Resolve = ReturnType<typeof createResolve>;
+
+/** The second step of a request: endpoint or search, parameters, pins and negotiation become a question. */
+export function createResolve(options: ResolveOptions) {
+  return { ...createEndpointSteps(options), ...createSearchSteps(options) };
 }
 
 // Characters; beyond it the least recently used are resolved again. At most twice as many bytes.
 const REMEMBERED_CHARS_MAX = 4 * 1024 * 1024;
 const OVERHEAD_CHARS = 200;
-const NO_DIRECTIVES: CacheDirectives = {};
 
 /** Valid for the definitions and the grant that it was resolved with. A reload and a changed key bring new objects. */
 interface Remembered extends Resolved {
@@ -81,55 +85,67 @@ interface Remembered extends Resolved {
 }
 
 /** Remembers the result for cacheable URLs: clients repeat them, and resolving costs more than finding the answer. */
-export function createResolve(options: ResolveOptions): Resolve {
-  const { registry, sandbox, cursors, onIgnoredSql } = options;
+function createEndpointSteps({ registry, sandbox, cursors, onIgnoredSql }: ResolveOptions) {
   const remembered = new LRUCache<string, Remembered>({
     maxSize: REMEMBERED_CHARS_MAX,
     sizeCalculation: ({ question, ignored = '' }, name) =>
       name.length + 2 * question.key.length + ignored.length + OVERHEAD_CHARS,
   });
 
-  const recall: Resolve['recall'] = ({ caller, url, headers }) => {
+  /** Returns what `resolve` returned for this URL before, if that is still valid. */
+  function recall({
+    caller,
+    url,
+    headers,
+  }: Pick<Inquiry, 'caller' | 'url' | 'headers'>): Resolved | undefined {
     if (url === undefined) return undefined;
     const known = remembered.get(nameOf(caller, url, headers));
     if (known === undefined || known.endpoints !== registry.endpoints) return undefined;
     return known.allowed === caller.endpoints && known.pins === caller.pins ? known : undefined;
-  };
-
-  function remember({ caller, url, headers, endpoint }: Inquiry, resolved: Resolved): void {
-    const isCacheable = endpoint.cachingSeconds !== undefined && resolved.directives.noStore !== true;
-    if (url === undefined || !isCacheable) return;
-    const grant = { endpoints: registry.endpoints, allowed: caller.endpoints, pins: caller.pins };
-    remembered.set(nameOf(caller, url, headers), { ...resolved, ...grant });
-  }
-
-  /** Returns the values of the page that a request asks for. */
-  function goOn(endpoint: Endpoint, first: ParameterValues, raw: RawParameters): ParameterValues {
-    return { ...first, ...bindPosition(endpoint.pages, cursors.read(endpoint, first, raw)) };
   }
 
   function read(inquiry: Inquiry): Resolved | Promise<Resolved> {
-    const { caller, endpoint, parameters, accepts, headers, sandboxed, ignored } = inquiry;
+    const { caller, url, endpoint, parameters, accepts, headers, sandboxed, ignored } = inquiry;
     const format = findNamedFormat(endpoint, parameters) ?? chooseFormat(accepts, endpoint);
     const first = parsePinnedParameters(endpoint, parameters, { pins: caller.pins });
-    const values = endpoint.pages === undefined ? first : goOn(endpoint, first, parameters);
-    const encoding = chooseEncoding(accepts);
-    const directives = readDirectives(headers);
+    const position = cursors.read(endpoint, first, parameters);
+    const values = { ...first, ...bindPosition(endpoint.pages, position) };
+    const [encoding, directives] = [chooseEncoding(accepts), readDirectives(headers)];
     const toResolved = (of: Endpoint) => ({
-      question: createQuestion(of, values, format),
-      encoding,
-      directives,
-      ignored,
+      ...{ question: createQuestion(of, values, format), encoding, directives, ignored },
     });
     if (endpoint.sandboxing) return sandbox(endpoint, parameters, sandboxed).then(toResolved);
     if (ignoresSql(endpoint, parameters)) onIgnoredSql(endpoint);
     const resolved = toResolved(endpoint);
-    remember(inquiry, resolved);
+    if (url !== undefined && endpoint.cachingSeconds !== undefined && directives.noStore !== true) {
+      const grant = { endpoints: registry.endpoints, allowed: caller.endpoints, pins: caller.pins };
+      remembered.set(nameOf(caller, url, headers), { ...resolved, ...grant });
+    }
     return resolved;
   }
 
-  return { recall, resolve: (inquiry) => recall(inquiry) ?? read(inquiry) };
+  return {
+    recall,
+    /** @throws TailraceError `forbidden`, `not_acceptable`, `invalid_parameter` */
+    resolve: (inquiry: Inquiry) => recall(inquiry) ?? read(inquiry),
+    /** @throws TailraceError as `resolve`; `not_acceptable` for an endpoint that cannot be followed */
+    resolveTail({ caller, endpoint, parameters, headers }: TailInquiry): ResolvedTail {
+      const { name, pages } = endpoint;
+      if (pages === undefined)
+        throw notFollowed(`${name} has no live tail, which needs a "cursor" in its definition`);
+      if (!hasNewestFirst(pages))
+        throw notFollowed(`${name} has no live tail, which needs rows with the newest "timestamp" first`);
+      const values = parsePinnedParameters(endpoint, parameters, { pins: caller.pins });
+      return {
+        question: createQuestion(endpoint, values, NDJSON_FORMAT),
+        position: cursors.read(endpoint, values, withLastId(parameters, headers)),
+        isCurrent: () => registry.findEndpoint(endpoint.id)?.fileHash === endpoint.fileHash,
+      };
+    },
+  };
 }
+
+type TailInquiry = Pick<Inquiry, 'caller' | 'endpoint' | 'parameters' | 'headers'>;
 
 function ignoresSql({ parameters: declared }: Endpoint, parameters: RawParameters): boolean {
   return Boolean(parameters[SQL_PARAMETER]) && !declared.some(({ name }) => name === SQL_PARAMETER);
@@ -141,80 +157,117 @@ function nameOf({ keyId, token }: Caller, url: string, headers: IncomingHttpHead
   return `${token?.id ?? keyId}\n${accept}\n${encodings}\n${directives}\n${url}`;
 }
 
-const ANSWER_TYPES = FORMATS.flatMap(({ mediaTypes }) => mediaTypes);
-export const EVENT_STREAM = 'text/event-stream';
-const ALL_TYPES = [...ANSWER_TYPES, EVENT_STREAM];
-
-/**
- * Whether a request asks for a live tail instead of an answer. `format` asks for an answer, whatever `Accept` says. So
- * does any other type in `Accept` if the endpoint has no live tail.
- */
-export function wantsTail(
-  { accepts, endpoint, parameters }: Pick<Inquiry, 'accepts' | 'endpoint' | 'parameters'>,
-  hasTail = endpoint.pages !== undefined && hasNewestFirst(endpoint.pages),
-): boolean {
-  if (findNamedFormat(endpoint, parameters) !== undefined) return false;
-  if (accepts.type(ALL_TYPES) !== EVENT_STREAM) return false;
-  return hasTail || accepts.type(ANSWER_TYPES) === false;
+/** Returns the parameters with `Last-Event-ID` as the cursor: `cursor` stays in the URL of a client that connects again. */
+function withLastId(parameters: RawParameters, headers: IncomingHttpHeaders): RawParameters {
+  const cursor = headers['last-event-id'];
+  return typeof cursor === 'string' && cursor !== '' ? { ...parameters, cursor } : parameters;
 }
 
-export function chooseEncoding(accepts: Accepts): Encoding {
-  return ENCODINGS.find((one) => accepts.encodings([one]) !== false) ?? 'identity';
+/** @param message says what has no live tail */
+function notFollowed(message: string): TailraceError {
+  return new TailraceError('not_acceptable', `${message}; accept application/json or */*`);
 }
 
-export function readDirectives({ 'cache-control': header }: IncomingHttpHeaders): CacheDirectives {
-  return header === undefined ? NO_DIRECTIVES : parseCacheControl(header);
-}
+// Of a search, and of any other parameter of /api/search, else 400: longer than any that a person or a saved link has.
+const SEARCH_BYTES_MAX = 8_192;
+const TAIL_ROWS_MIN = 100;
+// Each tick reads it, for rows that come late: otherwise it would search the whole range for rare rows four times a second.
+const TAIL_WINDOW: Micros = 15 * MICROS_PER_MINUTE;
 
-/** @throws TailraceError `not_acceptable` */
-export function chooseFormat(accepts: Accepts, endpoint: Endpoint): Format {
-  const formats = findFormats(endpoint);
-  const type = accepts.type(formats.flatMap(({ mediaTypes }) => mediaTypes));
-  const format = formats.find(({ mediaTypes }) => mediaTypes.some((one) => one === type));
-  if (format !== undefined) return format;
-  const offered = formats.map(mediaTypeOf).join(', ');
-  throw new TailraceError('not_acceptable', `answers are ${offered}; accept one of these or */*`);
-}
+type SearchInquiry = Pick<Inquiry, 'caller' | 'parameters' | 'headers' | 'accepts'>;
 
-// RFC 9110 5.6.2 and 5.6.4: a name, and a value that is a token or a quoted string. Text within quotation marks is not
-// a directive.
-const DIRECTIVE =
-  /([\w!#$%&'*+.^`|~-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([\w!#$%&'*+.^`|~-]*)))?|"(?:[^"\\]|\\.)*"/g;
+function createSearchSteps({ registry, cursors, limits, now, filled }: ResolveOptions) {
+  const { mayHaveRows } = filled;
+  const { searchBytesMax: bytesMax = SEARCH_BYTES_MAX } = limits;
 
-/**
- * Parses the `Cache-Control` of a request (RFC 9111 5.2.1), in any letter case and order: `max-age` bounds the age of
- * the answer, `no-cache` asks for a new one, `no-store` for a new one that is not kept, `only-if-cached` for a kept
- * one. Of several `max-age` the lowest counts. Unknown directives and values that are not numbers are ignored.
- *
- * @param header Node joins the lines of a repeated header by commas
- */
-export function parseCacheControl(header: string): CacheDirectives {
-  let maxAgeSeconds: number | undefined;
-  const names = new Set<string>();
-  for (const [, name = '', quoted, token] of header.matchAll(DIRECTIVE)) {
-    names.add(name.toLowerCase());
-    const value = quoted ?? token ?? '';
-    if (name.toLowerCase() === 'max-age' && /^\d+$/.test(value))
-      maxAgeSeconds = Math.min(maxAgeSeconds ?? Number.POSITIVE_INFINITY, Number(value));
+  function check(caller: Caller, raw: RawParameters) {
+    requireReader(caller);
+    const joined = { ...raw, source: joinList(raw['source']) };
+    const values = parsePinnedParameters(SEARCH, joined, { pins: caller.pins, bytesMax });
+    return { values, sources: findSources(registry, caller, values['source'] ?? '') };
   }
-  const noStore = names.has('no-store');
-  if (noStore || names.has('no-cache')) maxAgeSeconds = 0;
-  return { maxAgeSeconds, noStore, onlyIfCached: names.has('only-if-cached') };
+
+  /** The question that a live tail follows, and its values before they are bound to it. */
+  function createTail(caller: Caller, raw: RawParameters) {
+    const { values: checked, sources } = check(caller, raw);
+    if (checked['part'] !== 'rows')
+      throw notFollowed(`part=${checked['part']} has no live tail, which needs part=rows`);
+    // A tail that reads page after page of a few rows would be slow.
+    const limit = String(Math.max(Number(checked['limit'] ?? ''), TAIL_ROWS_MIN));
+    return createSearch({ ...checked, limit }, { sources, nowMs: now(), limits, isTail: true, mayHaveRows });
+  }
+
+  return {
+    /** Returns all sources that a caller may search. @throws TailraceError `forbidden` if there are none */
+    findSearchable(caller: Caller): readonly Source[] {
+      check(caller, {});
+      return registry.sources.filter((source) => mayRead(caller, source));
+    },
+    /**
+     * Turns sources, search, range and pins into a question.
+     *
+     * @throws TailraceError `forbidden`, `source_not_found`, `not_acceptable`, `invalid_parameter`
+     */
+    resolveSearch({ caller, parameters: raw, headers, accepts }: SearchInquiry) {
+      const { values: checked, sources } = check(caller, raw);
+      const search = createSearch(checked, { sources, nowMs: now(), limits, mayHaveRows });
+      const { endpoint, values, describeDoubts } = search;
+      const format = findNamedFormat(SEARCH, raw) ?? chooseFormat(accepts, endpoint);
+      const position = cursors.read(endpoint, values, raw);
+      const bound = { ...values, ...bindPosition(endpoint.pages, position) };
+      return {
+        question: createQuestion(endpoint, bound, format),
+        encoding: chooseEncoding(accepts),
+        directives: readDirectives(headers),
+        describeDoubts,
+      };
+    },
+    /** Writes a search as the files of an endpoint. @throws TailraceError as `resolveSearch` */
+    draftSearch(caller: Caller, raw: RawParameters): SearchDraft {
+      const { values, sources } = check(caller, raw);
+      const isTaken = (name: string) => registry.findEndpoint(name) !== undefined;
+      return createDraft(values, { sources, nowMs: now(), limits }, isTaken);
+    },
+    /** Turns a search into the question of a live tail. @throws TailraceError as `resolveSearch` */
+    resolveSearchTail({ caller, parameters: raw, headers }: Omit<SearchInquiry, 'accepts'>): ResolvedTail {
+      const { endpoint, values } = createTail(caller, raw);
+      const first = { ...values, ...bindPosition(endpoint.pages) };
+      return {
+        question: createQuestion(endpoint, first, NDJSON_FORMAT),
+        position: cursors.read(endpoint, values, withLastId(raw, headers)),
+        window: TAIL_WINDOW,
+        isCurrent() {
+          try {
+            return createTail(caller, raw).endpoint.fileHash === endpoint.fileHash;
+          } catch {
+            return false; // a source that it names is gone
+          }
+        },
+      };
+    },
+  };
 }
 
-/** Content-Encodings of a response, best first. */
-const ENCODINGS = ['zstd', 'br', 'gzip', 'identity'] as const;
+/** Rejects a key that is limited to endpoints: it reads what those return, not events themselves. */
+function requireReader({ endpoints }: Caller): void {
+  if (endpoints === undefined) return;
+  const message = `the key may not search: it may read only ${endpoints.join(', ')}`;
+  throw new TailraceError('forbidden', message, { rejectReason: 'endpoint' });
+}
 
-export type Encoding = (typeof ENCODINGS)[number];
+function joinList(sent: RawParameters[string]): string | undefined {
+  return sent === undefined || typeof sent === 'string' ? sent : sent.join(',');
+}
 
-export type Compressed = Exclude<Encoding, 'identity'>;
-
-// The default, 11, takes a hundred times as long for a few percent.
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
-
-/** Compresses a whole body. */
-export const COMPRESS: Readonly<Record<Compressed, (body: Buffer) => Promise<Buffer>>> = {
-  gzip: (body) => promisify(gzip)(body),
-  br: (body) => promisify(brotliCompress)(body, BROTLI),
-  zstd: (body) => promisify(zstdCompress)(body),
-};
+/** Returns the named sources, or all that the key may read and that senders write. */
+function findSources(registry: Registry, caller: Caller, named: string): readonly Source[] {
+  const names = [...new Set(named.split(',').map((name) => name.trim()))].filter((name) => name !== '');
+  const found = [...new Set(names.map((name) => getReadableSource(registry, caller, name)))];
+  if (found.length > 0) return found;
+  if (named !== '') throw rejectParameter('source', 'must name a source');
+  const all = registry.sources.filter((source) => source.isInternal !== true && mayRead(caller, source));
+  if (all.length > 0) return all;
+  throw new TailraceError('forbidden', 'the key cannot read any source of this service', {
+    rejectReason: 'source',
+  });
+}

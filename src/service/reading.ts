@@ -3,17 +3,14 @@ import { createSharedAnswers, type SharedAnswers } from '../cache/shared.ts';
 import { createMemoryStore } from '../cache/store.ts';
 import { findServerAddress } from '../config/clickhouse.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
-import { queryTimeout } from '../engine/failure.ts';
 import { keyOfLane } from '../engine/lanes.ts';
 import { TailraceError } from '../errors.ts';
 import type { Usage } from '../ingest/usage/usage.ts';
-import { createDeadline } from '../lib/abort.ts';
 import { createThrottle } from '../lib/task.ts';
-import { createNewestFirst, createPrepared, createTypedFirst } from '../query/ask-first.ts';
 import type { Cursors } from '../query/cursor.ts';
-import { createPageRun } from '../query/page.ts';
 import { findOwner } from '../query/pins.ts';
-import { createRunner, isOpaquePage, type Run } from '../query/run.ts';
+import { createRunner, type Run } from '../query/run.ts';
+import { createSteps } from '../query/steps.ts';
 import { createSharedRates } from '../serve/admit.ts';
 import { createTails } from '../tail/tails.ts';
 import type { Context } from './context.ts';
@@ -36,7 +33,7 @@ export function openReading(
   const runCounted = countUsage(countByEndpoint(runEngine, context), usage);
   // Not in the metrics: the name of a draft is any text.
   const runDraft = countUsage(runEngine, usage);
-  const run = createPagedRun(runCounted, context);
+  const run = createSteps(runCounted, config.queryTimeoutMs, now);
   const cache = createMemoryStore(config.cacheBytesMax);
   const cached = createCached({ ...config, run, now, store: cache, shared, random, onRefresh });
   const warmer = createWarmer({ store: cache, cached, endpoints: () => registry.endpoints, now });
@@ -82,28 +79,6 @@ function countByEndpoint(run: Run, { metrics }: Context): Run {
     const answer = await run(question, options);
     metrics.queryDone(name, answer.engineMs / 1000);
     return answer;
-  };
-}
-
-/** Adds the steps for pages and for searches that read a sample: several queries, with the time of one. */
-function createPagedRun(run: Run, { config: { queryTimeoutMs: timeoutMs }, now }: Context): Run {
-  const late = () => queryTimeout(timeoutMs);
-  const runNewest = createNewestFirst(run, now);
-  const runOpaque = createPageRun(runNewest);
-  const runTyped = createTypedFirst(run);
-  const runPrepared = createPrepared(run, now);
-  const runSteps: Run = (question, how = {}) => {
-    const { pages, typedFirst, prepare } = question.endpoint;
-    if (prepare !== undefined) return runPrepared(question, prepare, how);
-    if (pages !== undefined)
-      return isOpaquePage(question) ? runOpaque(question, pages, how) : runNewest(question, how);
-    return typedFirst === undefined ? run(question, how) : runTyped(question, typedFirst, how);
-  };
-  return async (question, how = {}) => {
-    const { pages, typedFirst, prepare } = question.endpoint;
-    if (!(pages ?? typedFirst ?? prepare)) return await run(question, how);
-    const deadline = createDeadline(timeoutMs, late, how.signal);
-    return await runSteps(question, { ...how, signal: deadline.signal }).finally(deadline.clear);
   };
 }
 

@@ -13,7 +13,6 @@ import type { Run } from '../query/run.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
 import { createDescribe } from '../serve/describe.ts';
 import { createResolve } from '../serve/resolve.ts';
-import { createResolveTail, createSearchSteps } from '../serve/resolve-search.ts';
 import { createSave, editCopies, type SavedEntry } from '../workbench/save.ts';
 import { createTestRun } from '../workbench/tests.ts';
 import { createCatalogue } from '../workbench/workbench.ts';
@@ -56,10 +55,9 @@ function createSteps({ config, core, logger, now }: Context, cursors: Cursors) {
   const { engine, registry, writes } = core;
   const sandbox = createSandbox(engine, { now });
   const filled = createFilledTables(engine, writes);
+  const onIgnoredSql = createIgnoredSqlWarning(logger);
   return {
-    ...createResolve({ registry, cursors, sandbox, onIgnoredSql: createIgnoredSqlWarning(logger) }),
-    ...createSearchSteps({ registry, cursors, limits: config, now, filled }),
-    resolveTail: createResolveTail({ registry, cursors }),
+    ...createResolve({ registry, cursors, sandbox, limits: config, now, filled, onIgnoredSql }),
     describe: createDescribe(cursors),
   };
 }

@@ -22,10 +22,7 @@ const OF_CONDITIONS = new Set(['WHERE', 'PREWHERE']);
 const UNFIT_BEFORE = new Set(['BETWEEN', '?', 'CASE']);
 const UNFIT_INSIDE = new Set(['AS', '?', ',', 'SELECT']);
 
-/**
- * The optional conditions of a query, in order. Takes linear time: none is within another, since a SELECT in one is
- * unfit.
- */
+/** The optional conditions of a query, in order, in linear time: none is within another, since a SELECT in one is unfit. */
 export function findOptionalConditions(sql: string): OptionalCondition[] {
   const { words } = parseSql(sql);
   const unfit = new Set<number>(); // clauses, from an operator on that the next AND could belong to

@@ -1,9 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/**
- * A token that is not a comment, and its place among the brackets and clauses around it. Other words are named by their
- * index.
- */
+/** A token other than a comment, and its place among brackets and clauses. Other words are named by their index. */
 export interface Word extends SqlToken {
   readonly text: string;
   /** The text in capital letters; empty for literals, quoted names and parameters, which are never keywords. */
@@ -192,10 +189,7 @@ export function findParameters(sql: string): (TextRange & { readonly name: strin
   return words.map(({ text, start, end }) => ({ name: text.slice(1), start, end }));
 }
 
-/**
- * Returns where each `@name` is in quotes for the first time, as beginners write it: there it is a text, or the name of
- * a column.
- */
+/** Returns where each `@name` is first in quotes, as beginners write it: there it is a text, or the name of a column. */
 export function findQuotedParameters(sql: string): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const { kind, text, start } of parseSql(sql).words)

@@ -86,19 +86,19 @@ function readSearch(words: readonly Word[], i: number): Search | undefined {
   const name = nameOf(words[i]);
   const isLike = LIKE.test(name);
   const guard = isLike ? "identity('')" : NOTHING_TEXT;
-  const argument = findArgument(words, i);
-  if (argument !== undefined) {
-    const [start, end] = [words[argument.first]?.start ?? 0, words[argument.last]?.end ?? 0];
+  const [first, last] = findArgument(words, i) ?? [];
+  if (first !== undefined && last !== undefined) {
+    const [start, end] = [words[first]?.start ?? 0, words[last]?.end ?? 0];
     const edits = [
       { start, end: start, text: `concat(${guard}, ` },
       { start: end, end, text: ')' },
     ];
-    return { isLike, parts: readParts(words, argument.first, argument.last), edits };
+    return { isLike, parts: readParts(words, first, last), edits };
   }
   const next = words[i + 1];
   if (next === undefined || !isOperator(name, next)) return undefined;
   const edits = [{ start: next.start, end: next.start, text: `${guard} || ` }];
-  return { isLike, parts: readOperand(words, i + 1), edits };
+  return { isLike, parts: readParts(words, i + 1), edits };
 }
 
 /** A literal's text, as far as it matters to a pattern. */
@@ -120,52 +120,47 @@ const isText = ({ kind }: Word) => kind === 'text' || kind === 'parameter';
 
 const JOINS = /^(?:CONCAT|[(),|])$/;
 
-/** The texts of a pattern; `undefined` if there is more than texts, and what joins them, in it. */
-function readParts(words: readonly Word[], first: number, last: number): readonly Word[] | undefined {
+/**
+ * The texts of a pattern; `undefined` if there is more in it than texts and what joins them. That of an operator has no
+ * last word: it ends where nothing can be joined.
+ */
+function readParts(
+  words: readonly Word[],
+  first: number,
+  last = Number.POSITIVE_INFINITY,
+): readonly Word[] | undefined {
+  const depth = words[first]?.depth ?? 0;
   const parts: Word[] = [];
   for (let i = first; i <= last; i++) {
     const word = words[i];
-    if (word === undefined || !(isText(word) || JOINS.test(word.key))) return undefined;
+    if (word === undefined || word.depth < depth || (word.depth === depth && word.key === ',')) break;
     if (isText(word)) parts.push(word);
-  }
-  return parts;
-}
-
-/** The same for what stands after an operator, which has no bracket at its end. */
-function readOperand(words: readonly Word[], first: number): readonly Word[] | undefined {
-  const depth = words[first]?.depth ?? 0;
-  let end = first;
-  for (let word = words[first]; word !== undefined; word = words[++end]) {
-    if (word.depth < depth || (word.depth === depth && word.key === ',')) break;
-    if (!isText(word) && !JOINS.test(word.key)) {
-      if (word.depth > depth || words[end - 1]?.key === '|') return undefined;
-      break;
+    else if (!JOINS.test(word.key)) {
+      const isBehind = last > words.length && word.depth === depth && words[i - 1]?.key !== '|';
+      return isBehind ? parts : undefined;
     }
   }
-  return readParts(words, first, end - 1);
+  return parts;
 }
 
 /**
  * The first and the last word of the pattern of the call at `i`; `undefined` if it is no call with a pattern. What is in
  * brackets is skipped at once: calls are nested as deep as a text is long.
  */
-function findArgument(words: readonly Word[], i: number) {
+function findArgument(words: readonly Word[], i: number): readonly [number, number] | undefined {
   let place = CALLS.get(nameOf(words[i]).toLowerCase()) ?? -1;
   const end = place < 0 ? -1 : (words[i + 1]?.pair ?? -1);
   let first = i + 2;
   for (let at = first; at <= end; at++) {
     const { key, pair } = words[at] ?? { key: '', pair: -1 };
     if (at < end && key !== ',') at = Math.max(at, pair);
-    else if (place-- === 0) return at > first ? { first, last: at - 1 } : undefined;
+    else if (place-- === 0) return at > first ? [first, at - 1] : undefined;
     else first = at + 1;
   }
   return undefined;
 }
 
-/**
- * Parts of a pattern that ClickHouse reads as RE2 does. There is one way to cut a pattern into them: with two, the time
- * would double.
- */
+/** Parts of a pattern that ClickHouse reads as RE2 does. One way to cut a pattern into them: two would double the time. */
 const PLAIN_PARTS = [
   /[^\\[\](){}?*+^$.|\0\x80-\u{10ffff}]/u, // an ASCII character without a meaning in patterns
   /[\x80-\u{10ffff}](?![?*{])/u, // ClickHouse makes only the last byte of such a character optional
@@ -179,10 +174,7 @@ const PLAIN_PARTS = [
 
 const PLAIN = new RegExp(`^(?:${PLAIN_PARTS.map((part) => part.source).join('|')})*$`, 'u');
 
-/**
- * Whether a pattern has only the common syntax of regular expressions, beyond which ClickHouse skips some texts that
- * match.
- */
+/** Whether a pattern has only the common syntax, beyond which ClickHouse skips some texts that match. */
 export function isPlainPattern(pattern: string): boolean {
   return PLAIN.test(pattern);
 }

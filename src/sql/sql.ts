@@ -84,11 +84,7 @@ function writePart(part: Part | readonly Part[]): string {
   return part.map(writePart).join(', ');
 }
 
-/**
- * Writes the name of a table or a column, in backquotes.
- *
- * @throws RangeError for a name that backquotes cannot hold as it is
- */
+/** Writes the name of a table or a column. @throws RangeError for one that backquotes cannot hold as it is */
 export function identifier(name: string): Sql {
   if (/[`\\\0]/.test(name)) throw new RangeError(`${JSON.stringify(name)} cannot be a name in SQL`);
   return new QuotedSql(`\`${name}\``);

@@ -27,10 +27,7 @@ interface Member {
 /** A name that needs no quotes, in SQL or in the engine's trees. */
 export const PLAIN_NAME = /^[A-Za-z_]\w*$/;
 
-/**
- * The WITH list of a query, by words and brackets only: the check of a definition compares it with the engine's own
- * reading.
- */
+/** The WITH list of a query, by words and brackets only: the check of a definition compares it with the engine's reading. */
 export function findWithList(sql: string): WithList | undefined {
   const { words } = parseSql(sql);
   const list = findMembers(words);

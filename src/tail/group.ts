@@ -2,8 +2,8 @@ import { isManaged } from '../definitions/source.ts';
 import type { WriteMarks, WriteVersion } from '../engine/write-marks.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
 import type { Cursors } from '../query/cursor.ts';
-import { since } from '../query/page.ts';
 import { comparePositions, type Position, withSent } from '../query/position.ts';
+import { since } from '../query/question.ts';
 import type { Run } from '../query/run.ts';
 import type { EndReason, Member, TailRequest } from './member.ts';
 import {

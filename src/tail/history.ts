@@ -1,7 +1,7 @@
 import { CURSOR_PARAMETER } from '../definitions/pages.ts';
 import { createSessionPool, keyOfLane, type PoolLimits, type PoolWork } from '../engine/lanes.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
-import { invalidParameters } from '../query/parameters.ts';
+import { rejectParameter } from '../query/parameters.ts';
 import { comparePositions, type Position, readTailSent } from '../query/position.ts';
 import type { Group } from './group.ts';
 import type { Past, TailRequest } from './member.ts';
@@ -57,7 +57,7 @@ export function createHistory(limits: Pick<PoolLimits, 'queueMax' | 'queuePerLan
     const message =
       `is more than ${READ_MAX} back, more than a live tail sends; read them page by page, or ` +
       'begin without it';
-    throw invalidParameters([{ parameter: CURSOR_PARAMETER, message }]);
+    throw rejectParameter(CURSOR_PARAMETER, message);
   }
 
   return async (group: Group, position: Position, request: TailRequest): Promise<Past> => {

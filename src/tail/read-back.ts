@@ -1,7 +1,6 @@
 import type { Pages } from '../definitions/pages.ts';
 import { MICROS_PER_MS, type Micros, parseInstant } from '../lib/instant.ts';
 import { splitLines } from '../query/format.ts';
-import { at } from '../query/page.ts';
 import {
   comparePositions,
   type Position,
@@ -9,7 +8,7 @@ import {
   readTailSent,
   withTailSent,
 } from '../query/position.ts';
-import type { Question } from '../query/question.ts';
+import { at, type Question } from '../query/question.ts';
 import type { Run, RunOptions } from '../query/run.ts';
 import { rowEvent } from './member.ts';
 
@@ -46,7 +45,7 @@ export const READ_MAX = `${READ_ROWS_MAX} rows or ${READ_MIB_MAX} MiB`;
 /** Returns the pages of a question that is tailed. */
 export function getPages({ endpoint }: Question): Pages {
   if (endpoint.pages !== undefined) return endpoint.pages;
-  throw new Error(`${endpoint.name} has no pages`); // serve/resolve-search.ts rejects such endpoints
+  throw new Error(`${endpoint.name} has no pages`); // serve/resolve.ts rejects such endpoints
 }
 
 /** Reads pages backwards in time. @throws the failure of a query */

@@ -26,7 +26,7 @@ describe('Cache-Status and Age', () => {
   });
 
   test('tell that an endpoint without caching passes the cache by, each time', async () => {
-    // The first page of a question may take two queries, of a stretch of time and then of all: see ask-first.ts.
+    // The first page of a question may take two queries, of a stretch of time and then of all: see src/query/steps.ts.
     await cacheHeaders('logs.all', { project: 'p1' });
     const queries = () => readMetric(url, 'tailrace_engine_queries_total', { endpoint: 'logs.all' });
     const before = await queries();

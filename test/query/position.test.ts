@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { FORMATS, NDJSON_FORMAT, splitLines } from '../../src/query/format.ts';
-import { at, createPageRun } from '../../src/query/page.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { comparePositions, type Position, readPosition } from '../../src/query/position.ts';
-import { createQuestion } from '../../src/query/question.ts';
-import { createRunner, isOpaquePage, type Run } from '../../src/query/run.ts';
+import { at, createQuestion } from '../../src/query/question.ts';
+import { createRunner } from '../../src/query/run.ts';
+import { createSteps } from '../../src/query/steps.ts';
 import { runs } from '../support/property.ts';
 import { openTestStore } from '../support/service.ts';
 
@@ -53,14 +53,7 @@ afterAll(async () => {
   await close();
   await rm(folder, { recursive: true });
 });
-const runOne = createRunner(core.engine, Date.now);
-const runPage = createPageRun(runOne);
-const run: Run = (question, how = {}) => {
-  const { pages } = question.endpoint;
-  return pages !== undefined && isOpaquePage(question)
-    ? runPage(question, pages, how)
-    : runOne(question, how);
-};
+const run = createSteps(createRunner(core.engine, Date.now), 60_000, Date.now);
 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 const number = fc.oneof(fc.constantFrom(-1n, 0n, 1n, INT64.min, INT64.max, 2n ** 53n + 1n), fc.bigInt(INT64));

@@ -38,9 +38,8 @@ test('a search that takes too long or too much fails with what to do', () => {
 test('the hint of a measure over a field with a long name fits a header', () => {
   const long = 'a'.repeat(8_000);
   const { doubt = '' } = planHistogram({
-    scope: { sources: [], values: {} },
+    scope: { sources: [], range: { from: 0, until: 60 } },
     values: { by: 'level', measure: `p95(${long})`, buckets: '60' },
-    range: { from: 0, until: 60 },
   } as unknown as PartRequest);
   expect(doubt).toContain('no number was found in aaa');
   expect(doubt.length).toBeLessThan(400);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { parseCacheControl } from '../../src/serve/resolve.ts';
+import { parseCacheControl } from '../../src/serve/negotiate.ts';
 import { expectError, get, QUERY_PATH, readMetric, throughFramework } from '../support/http.ts';
 import { ownService } from '../support/service.ts';
 

@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest';
 import { JSON_FORMAT } from '../../src/query/format.ts';
 import { createRepresent } from '../../src/serve/describe.ts';
-import type { Encoding } from '../../src/serve/resolve.ts';
+import type { Encoding } from '../../src/serve/negotiate.ts';
 
 const answerOf = (text: string) => ({
   body: Buffer.from(text),

@@ -9,7 +9,7 @@ import {
 } from '../../definitions/parameter.ts';
 import { formatNames } from '../../query/format.ts';
 import type { Pins } from '../../query/pins.ts';
-import { EVENT_STREAM } from '../../serve/resolve.ts';
+import { EVENT_STREAM } from '../../serve/negotiate.ts';
 import type { RequestBody, Route } from '../route.ts';
 import { ROUTES } from '../routes/index.ts';
 import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';

@@ -1,6 +1,6 @@
 import { ERROR_CODES } from '../../errors.ts';
 import { FORMATS, type Format, JSON_FORMAT, mediaTypeOf } from '../../query/format.ts';
-import { EVENT_STREAM } from '../../serve/resolve.ts';
+import { EVENT_STREAM } from '../../serve/negotiate.ts';
 
 /** A JSON Schema (2020-12), which OpenAPI 3.1 includes unchanged. */
 export type Schema = Readonly<Record<string, unknown>>;

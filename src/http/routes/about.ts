@@ -3,7 +3,7 @@ import { TailraceError } from '../../errors.ts';
 import { isListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { visibleEndpoints } from '../../management/definitions.ts';
-import { COMPRESS, chooseEncoding } from '../../serve/resolve.ts';
+import { COMPRESS, chooseEncoding } from '../../serve/negotiate.ts';
 import { PROMETHEUS_TYPE } from '../../telemetry/prometheus.ts';
 import { object, type Schema } from '../openapi/schema.ts';
 import { defineGroup, getCaller, json, operation } from '../route.ts';

@@ -12,7 +12,8 @@ import {
   writeIgnored,
 } from '../../query/parameters.ts';
 import { describeServed } from '../../serve/describe.ts';
-import { type Resolved, wantsTail } from '../../serve/resolve.ts';
+import { wantsTail } from '../../serve/negotiate.ts';
+import type { Resolved } from '../../serve/resolve.ts';
 import { sendTail } from '../event-stream.ts';
 import { acceptJson } from '../json-body.ts';
 import type { AppParts } from '../parts.ts';

@@ -9,7 +9,7 @@ import { createDraftTest } from '../../search/draft/test.ts';
 import { listFields } from '../../search/field.ts';
 import { SEARCH_PARAMETERS } from '../../search/part.ts';
 import { SEARCH, suggestNarrowing } from '../../search/search.ts';
-import { EVENT_STREAM, wantsTail } from '../../serve/resolve.ts';
+import { EVENT_STREAM, wantsTail } from '../../serve/negotiate.ts';
 import { sendTail } from '../event-stream.ts';
 import {
   contentOf,

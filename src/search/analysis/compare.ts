@@ -1,12 +1,11 @@
 import type { ResultColumn } from '../../definitions/endpoint.ts';
 import type { Source, SourceColumn } from '../../definitions/source.ts';
 import { TailraceError } from '../../errors.ts';
-import { invalidParameters } from '../../query/parameters.ts';
+import { invalidParameters, rejectParameter } from '../../query/parameters.ts';
 import { verifyCondition, writeCondition } from '../condition.ts';
 import { fieldOf, findColumn, pathOf, type SearchFields } from '../field.ts';
 import { EVERYTHING, listNamed, parseSearch, type SearchField, type SearchTree } from '../parse.ts';
 import {
-  boundsOf,
   chooseSample,
   countEvents,
   isLevel,
@@ -14,9 +13,7 @@ import {
   type PlannedPart,
   printShare,
   readLimit,
-  rejectField,
   type SearchScope,
-  type WriteSearch,
   writeArms,
   writeSample,
 } from '../part.ts';
@@ -41,37 +38,32 @@ const COMPARE_COLUMNS: readonly ResultColumn[] = [
   { name: 'score', type: 'number', description: 'How much the value tells the two apart, 0 to 1.' },
 ];
 
-/** Two sets of events. */
-interface Compared {
-  readonly scope: SearchScope;
-  readonly trees: readonly [SearchTree, SearchTree];
-  readonly size: number;
-}
+type Set = (fields: SearchFields) => string;
 
 /** Compares the events that match `q` with those that match `against`, value by value. */
-export function planCompare({ scope, values, range, clausesMax }: PartRequest): PlannedPart {
+export function planCompare({ scope, values, clausesMax }: PartRequest): PlannedPart {
   const { tree } = scope;
   if (tree === EVERYTHING)
-    throw rejectField('q', 'is required with part=compare: the events to explain, such as level:error');
+    throw rejectParameter('q', 'is required with part=compare: the events to explain, such as level:error');
   const against = parseAgainst(values[AGAINST_PARAMETER] ?? '', clausesMax);
   const size = readLimit(values, ROWS_DEFAULT);
   const isRest = against === EVERYTHING;
-  const trees = [tree, isRest ? ({ kind: 'not', item: tree } as const) : against] as const;
-  const compared: Compared = { scope: { ...scope, tree: EVERYTHING }, trees, size };
+  const trees: readonly SearchTree[] = [tree, isRest ? { kind: 'not', item: tree } : against];
+  const sets = trees.map((one) => (fields: SearchFields) => `ifNull(${writeCondition(one, fields)}, false)`);
+  const related = trees.flatMap(listNamed).flatMap((field) => listRelated(scope.sources, field));
+  const all: SearchScope = { ...scope, tree: EVERYTHING };
   return {
     columns: COMPARE_COLUMNS,
     maxRows: size,
-    values: boundsOf(range),
     async prepare(ask) {
-      const counts = writeSets(compared).map(
-        (write) => (fields: SearchFields) => `countIf(${write(fields)})`,
-      );
-      const [own = 0, others = 0] = await countEvents(ask, compared.scope, counts);
-      const samples = [chooseSample(own, ROWS_MAX), chooseSample(others, ROWS_MAX)] as const;
-      const read = own / samples[0] + others / samples[1];
+      const counts = sets.map((write) => (fields: SearchFields) => `countIf(${write(fields)})`);
+      const [own = 0, others = 0] = await countEvents(ask, all, counts);
+      const samples = [own, others].map((events) => chooseSample(events, ROWS_MAX));
+      const [ofOwn = 1, ofOthers = 1] = samples;
+      const share = (own / ofOwn + others / ofOthers) / (own + others);
       return {
-        writeSelect: writeCompare(compared, samples),
-        sampledShare: own + others === 0 ? undefined : printShare(read / (own + others)),
+        writeSelect: () => writeScores(writeEvents(all, sets, samples), related, size),
+        sampledShare: own + others === 0 ? undefined : printShare(share),
         hint: describeEmpty(own, others, isRest),
       };
     },
@@ -99,26 +91,18 @@ function describeEmpty(own: number, others: number, isRest: boolean): string | u
     : 'no event of the range matches "against", so there is nothing to compare with';
 }
 
-/** Writes the conditions of the two sets. */
-function writeSets({ trees }: Compared) {
-  return trees.map((tree) => (fields: SearchFields) => `ifNull(${writeCondition(tree, fields)}, false)`);
-}
-
-function writeCompare(compared: Compared, samples: readonly [number, number]): WriteSearch {
-  const sets = writeSets(compared);
-  return (value) => {
-    const arms = writeArms(compared.scope, value, {
-      condition: (fields) => {
-        sets.forEach((write, i) => {
-          const sampled = samples[i] && writeSample(samples[i]);
-          fields.define(`A${i}`, [sampled, write(fields)].filter(Boolean).join(' AND '));
-        });
-        return '(A0 OR A1)';
-      },
-      select: (fields, source) => `${selectPairs(source, fields)}, A0 AS a, A1 AS b`,
-    });
-    return writeScores(compared, arms);
-  };
+/** Writes the fields of the events of either set. */
+function writeEvents(scope: SearchScope, sets: readonly Set[], samples: readonly number[]): string {
+  return writeArms(scope, {
+    condition: (fields) => {
+      sets.forEach((write, i) => {
+        const sampled = writeSample(samples[i] ?? 1);
+        fields.define(`A${i}`, [sampled, write(fields)].filter(Boolean).join(' AND '));
+      });
+      return '(A0 OR A1)';
+    },
+    select: (fields, source) => `${selectPairs(source, fields)}, A0 AS a, A1 AS b`,
+  });
 }
 
 /**
@@ -126,8 +110,8 @@ function writeCompare(compared: Compared, samples: readonly [number, number]): W
  * learnt, on average, about the set of an event from whether it has the value, if both sets were equally large. Half an
  * event is added to each count, so that few events prove little.
  */
-function writeScores({ scope, trees, size }: Compared, arms: string) {
-  const named = new Set([...listRelated(scope.sources, trees.flatMap(listNamed))].map(writePath));
+function writeScores(arms: string, related: readonly SearchField[], size: number): string {
+  const named = new Set(related.map(writePath));
   const isOther = named.size === 0 ? '' : `path NOT IN (${[...named].join(', ')}) AND `;
   const isSource = `path = ${writePath(['source'])}`;
   const counted =
@@ -148,17 +132,9 @@ WHERE ${isOther}owns > 0 AND others > 0 AND (values <= ${VALUES_FEW} OR values *
 FROM (${scored}) ORDER BY score DESC, x > y DESC, field, value LIMIT ${size}`;
 }
 
-/**
- * Lists fields, and those that are computed from them or that they are computed from: the level of an
- * event and the column with its status, a column that says what another contains. To explain one by the other would
- * explain nothing.
- */
-function* listRelated(sources: readonly Source[], fields: readonly SearchField[]): Generator<SearchField> {
-  for (const field of fields) {
-    yield field;
-    yield pathOf(field);
-    for (const source of sources) yield* relatedIn(source, field);
-  }
+/** Lists a field, and those computed from it or of which it is computed: to explain one by the other explains nothing. */
+function listRelated(sources: readonly Source[], field: SearchField): readonly SearchField[] {
+  return [field, pathOf(field), ...sources.flatMap((source) => [...relatedIn(source, field)])];
 }
 
 function* relatedIn(source: Source, field: SearchField): Generator<SearchField> {

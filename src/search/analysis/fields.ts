@@ -6,15 +6,12 @@ import { writeDouble, writeForm, writeLevelName } from '../comparison.ts';
 import { type Fields, listFields, METADATA, READ_JSON, ROW_FIELDS } from '../field.ts';
 import { parseField, type SearchField } from '../parse.ts';
 import {
-  boundsOf,
-  chooseSample,
-  countEvents,
+  findSample,
   type PartRequest,
   type PlannedPart,
   printShare,
   readLimit,
   type SearchScope,
-  type WriteSearch,
   writeArms,
   writeFieldText,
   writeSample,
@@ -38,16 +35,14 @@ const FIELD_COLUMNS: readonly ResultColumn[] = [
 ];
 
 /** Describes each field of the events: how many have it, and which values. */
-export function planFields({ scope, values, range }: PartRequest): PlannedPart {
+export function planFields({ scope, values }: PartRequest): PlannedPart {
   const size = readLimit(values, FIELDS_DEFAULT);
   return {
     columns: FIELD_COLUMNS,
     maxRows: size,
-    values: boundsOf(range),
     prepare: async (ask) => {
-      const [events = 0] = await countEvents(ask, scope);
-      const sample = chooseSample(events, ROWS_MAX);
-      return { writeSelect: writeFields(scope, sample, size), sampledShare: printShare(1 / sample) };
+      const sample = await findSample(ask, scope, ROWS_MAX);
+      return { writeSelect: () => writeFields(scope, sample, size), sampledShare: printShare(1 / sample) };
     },
   };
 }
@@ -59,34 +54,29 @@ const NUMBER = writeDouble(writeForm('value'));
 const HALF = 0.500001;
 const MOST = 0.950001;
 
-function writeFields(scope: SearchScope, sample: number, size: number): WriteSearch {
-  return (value) => {
-    const arms = writeArms(scope, value, {
-      sample: writeSample(sample),
-      select: (fields, source) => selectPairs(source, fields),
-    });
-    const counted =
-      `SELECT path, value, toInt64(count()) AS n, ${NUMBER} AS x FROM (${writePairs(arms)}) GROUP ` +
-      'BY path, value';
-    const described = `SELECT path, sum(n) AS held, toInt64(count()) AS values,
+function writeFields(scope: SearchScope, sample: number, size: number): string {
+  const arms = writeArms(scope, {
+    sample: writeSample(sample),
+    select: (fields, source) => selectPairs(source, fields),
+  });
+  const counted =
+    `SELECT path, value, toInt64(count()) AS n, ${NUMBER} AS x FROM (${writePairs(arms)}) GROUP ` +
+    'BY path, value';
+  const described = `SELECT path, sum(n) AS held, toInt64(count()) AS values,
       groupArraySorted(${TOP_MAX})((-n, ifNull(value, ''))) AS most,
   sumIf(n, x IS NOT NULL) AS numbers, min(x) AS low, max(x) AS high,
   quantilesExactWeighted(${HALF}, ${MOST})(x, toUInt64(n)) AS ranks
 FROM (${counted}) GROUP BY path`;
-    const total = `SELECT *, sumIf(held, path = ${writePath(['source'])}) OVER () AS events FROM (${described})`;
-    const number = (sql: string) => `if(numbers * 2 >= held, ${sql}, NULL)`;
-    // Values that differ and repeat tell most.
-    return `SELECT ${NAME_OF_PATH} AS field, round(least(held / events, 1), 6) AS coverage, values AS distinct,
+  const total = `SELECT *, sumIf(held, path = ${writePath(['source'])}) OVER () AS events FROM (${described})`;
+  const number = (sql: string) => `if(numbers * 2 >= held, ${sql}, NULL)`;
+  // Values that differ and repeat tell most.
+  return `SELECT ${NAME_OF_PATH} AS field, round(least(held / events, 1), 6) AS coverage, values AS distinct,
   toJSONString(arrayMap(t -> CAST((t.2, -t.1), 'Tuple(value String, count Int64)'), most)) AS top,
   ${number('low')} AS min, ${number('high')} AS max, ${number('ranks[1]')} AS p50, ${number('ranks[2]')} AS p95
 FROM (${total}) ORDER BY values > 1 AND values * 2 <= held DESC, held DESC, field LIMIT ${size}`;
-  };
 }
 
-/**
- * Values of an event's metadata that are looked at: more would take the engine's time and memory with those of other
- * events.
- */
+/** Values of an event's metadata that are looked at: a bound of the engine's time and memory. */
 const LEAVES_MAX = 128;
 // Names of a path. Each level of objects is read once more.
 const DEPTH_MAX = 4;
@@ -129,10 +119,7 @@ const MEMBERS =
   `startsWith(c.2, '{')), ${writePath(['metadata'])}, ''), ${BEFORE_NAME}, c.1), c.2), ` +
   'JSONExtractKeysAndValuesRaw(json))';
 
-/**
- * Writes the columns that `writePairs` reads, in the SELECT of a source: what its file or the row declares, and the
- * metadata. Of a level it is the rank.
- */
+/** Writes the columns that `writePairs` reads of a source: its declared fields, a level as its rank, and the JSON. */
 export function selectPairs(source: Source, fields: Fields): string {
   const names = listFields(source).map(({ name }) => name);
   const declared = names.filter((name) => !SKIPPED.has(name)).map((name) => parseField(name, 'field'));
@@ -141,12 +128,10 @@ export function selectPairs(source: Source, fields: Fields): string {
 }
 
 /**
- * Writes the fields of events that have a value, with their values as texts, a row each: those that its source
- * declares, then the values in its metadata, those of its objects after its own. Each has its `path`: see
- * `NAME_OF_PATH`. Outside of the SELECTs of sources, since it takes time to analyse.
+ * Writes a row for each field of an event with a value, as `path` (`NAME_OF_PATH`) and text: the declared ones, then those
+ * of the metadata, of its objects after its own. Outside of the SELECTs of sources, since it takes time to analyse.
  *
- * @param arms with the columns of `selectPairs`
- * @param more further columns of `arms`, with a comma before each
+ * @param arms with the columns of `selectPairs`, and those of `more`, which has a comma before each
  */
 export function writePairs(arms: string, more = ''): string {
   const levels = Array.from({ length: DEPTH_MAX }, (_, depth) => `M${depth}`);

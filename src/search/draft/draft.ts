@@ -3,7 +3,7 @@ import { createParameter } from '../../definitions/parameter.ts';
 import type { ParameterFields } from '../../definitions/parameter-type.ts';
 import type { Source } from '../../definitions/source.ts';
 import { formatInstant } from '../../lib/instant.ts';
-import type { ParameterValues } from '../../query/parameters.ts';
+import { type ParameterValues, rejectParameter } from '../../query/parameters.ts';
 import { boundOfInteger, isNumber } from '../comparison.ts';
 import { findColumn, isRowField } from '../field.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type SearchOperator,
   type SearchTree,
 } from '../parse.ts';
-import { type PartRequest, rejectField } from '../part.ts';
+import type { PartRequest } from '../part.ts';
 import { planPart } from '../plan.ts';
 import { type CreateSearchOptions, readRequest } from '../search.ts';
 import { type DraftQuery, type DraftShape, writeQuery } from './query.ts';
@@ -33,10 +33,8 @@ const NAME_CHARS_MAX = 90;
 export const LINE_CHARS_MAX = 110;
 
 /**
- * Writes a search as the files of an endpoint.
+ * Writes a search as the files of an endpoint. @param isTaken whether an endpoint has a name
  *
- * @param values of `SEARCH`, checked
- * @param isTaken whether an endpoint has a name
  * @throws TailraceError `invalid_parameter` as `createSearch`, and for a part that is not one SELECT
  */
 export function createDraft(
@@ -48,18 +46,18 @@ export function createDraft(
   planPart(request); // rejects what a search rejects
   const shapeOf = SHAPES[values['part'] ?? ''];
   if (shapeOf === undefined)
-    throw rejectField(
+    throw rejectParameter(
       'part',
       'must be rows, histogram or values for an endpoint: the other parts are not one SELECT',
     );
-  const { scope, range } = request;
+  const { scope } = request;
   const shape = shapeOf(request);
   const { parameters: own, names } = planValues(scope.tree, scope.sources);
   const parameters = { ...describeScope(request, shape), ...own };
   const query: DraftQuery = { ...request, shape, findParameter: (clause) => names.get(clause) };
   const sql = writeQuery(query);
   if (Buffer.byteLength(sql) > TEXT_BYTES_MAX)
-    throw rejectField(
+    throw rejectParameter(
       SEARCH_PARAMETER,
       `is too long for an endpoint over ${scope.sources.length} sources, whose SQL may have ` +
         `${TEXT_BYTES_MAX} bytes; name fewer in "source", or search for fewer terms`,
@@ -67,7 +65,7 @@ export function createDraft(
   const name = chooseName(request, shape, isTaken);
   const definition = writeDefinition({ name, description: describe(request, shape) }, shape, parameters);
   const { project = '' } = values;
-  const bounds = { from: toIso(range.from), until: toIso(range.until) };
+  const bounds = { from: toIso(scope.range.from), until: toIso(scope.range.until) };
   return {
     ...{ name, definition, sql, query, parameters },
     /** With which it returns what the search does. */
@@ -88,14 +86,15 @@ const STEP_MAX = 36_500 * 86_400;
 
 /** The parameters of every draft: project, range and width of a time bucket. */
 function describeScope({ scope, values }: PartRequest, { stepSeconds }: DraftShape): DraftParameters {
-  const project: ParameterFields = scope.hasProject
-    ? {
-        type: 'string',
-        required: true,
-        description: 'Only events of this project.',
-        examples: [values['project'] ?? ''],
-      }
-    : { type: 'string', description: 'Only events of this project. Empty or missing means every project.' };
+  const project: ParameterFields =
+    scope.project !== ''
+      ? {
+          type: 'string',
+          required: true,
+          description: 'Only events of this project.',
+          examples: [values['project'] ?? ''],
+        }
+      : { type: 'string', description: 'Only events of this project. Empty or missing means every project.' };
   const from = 'First instant. Default: the length of the search before `until`.';
   return {
     project,
@@ -168,10 +167,7 @@ const SUFFIXES: Readonly<Record<SearchOperator, readonly [suffix: string, words:
   '<': ['_below', 'Values below this,'],
 };
 
-/**
- * Makes parameters of the values that every event of a search has to meet in a typed column, with the searched values
- * as their defaults. Values of other conditions stay in the SQL.
- */
+/** Makes parameters, with the searched values as defaults, of what every event has to meet in a typed column. */
 function planValues(tree: SearchTree, sources: readonly Source[]) {
   const parameters: Record<string, ParameterFields> = {};
   const names = new Map<SearchClause, string>();

@@ -31,13 +31,11 @@ export interface DraftShape {
 /** A search, and how a draft returns what it finds in a range that ends now. */
 export interface DraftQuery extends PartRequest {
   readonly shape: DraftShape;
-  readonly findParameter: Fields['findParameter'];
+  readonly findParameter: NonNullable<Fields['findParameter']>;
 }
 
 /** Writes the table of a source, under the name of the table. */
-type WriteTable = (source: Source) => string;
-
-const ownTable: WriteTable = ({ table }) => quoteName(table);
+const ownTable = ({ table }: Source) => quoteName(table);
 
 /** Members of WITH for numbers in texts and in JSON, each with its comment; a query has those that it names. */
 const MEMBERS: Readonly<Record<string, string>> = {
@@ -49,14 +47,15 @@ const MEMBERS: Readonly<Record<string, string>> = {
 
 /** Writes query.sql. @param writeTable default: the sources' own tables */
 export function writeQuery(query: DraftQuery, writeTable = ownTable): string {
-  const { shape, range, scope } = query;
+  const { shape, scope } = query;
+  const { from, until } = scope.range;
   const arms = scope.sources.map((source) => writeArm(query, source, writeTable));
   const searched = arms.filter(({ isEmpty }) => !isEmpty);
   const shown = searched.length > 0 ? searched : arms.slice(0, 1);
   const union = shown.map(({ sql }) => sql).join('\n    UNION ALL\n');
   const members = [
     "toDateTime64(if(@until = '', @now, @until), 6, 'UTC') AS range_until",
-    `ifNull(toDateTime64OrNull(@from, 6, 'UTC'), range_until - ${writeInterval(range.until - range.from)}) AS range_from`,
+    `ifNull(toDateTime64OrNull(@from, 6, 'UTC'), range_until - ${writeInterval(until - from)}) AS range_from`,
     ...Object.keys(MEMBERS).flatMap((name) => (union.includes(`${name}(`) ? (MEMBERS[name] ?? []) : [])),
     `events AS (\n${union}\n  )`,
     ...(shape.members ?? []),
@@ -69,7 +68,7 @@ export function findRead(query: DraftQuery, source: Source): readonly (readonly 
   return writeArm(query, source, ownTable).read;
 }
 
-function writeArm(query: DraftQuery, source: Source, writeTable: WriteTable) {
+function writeArm(query: DraftQuery, source: Source, writeTable: typeof ownTable) {
   const { scope, shape } = query;
   const fields = createFields(query, source);
   const items = Object.entries(shape.items).map(([name, write]) => {
@@ -80,7 +79,7 @@ function writeArm(query: DraftQuery, source: Source, writeTable: WriteTable) {
   const searched = writeConditions(scope.tree, fields);
   const conditions = [
     `${time} >= range_from AND ${time} < range_until`,
-    scope.hasProject ? `${project} = @project` : `(@project = '' OR ${project} = @project)`,
+    scope.project !== '' ? `${project} = @project` : `(@project = '' OR ${project} = @project)`,
     ...searched,
   ];
   const sql = `    SELECT ${items.join(', ')}
@@ -89,10 +88,7 @@ function writeArm(query: DraftQuery, source: Source, writeTable: WriteTable) {
   return { sql, isEmpty: searched.includes(NEVER), read: fields.read };
 }
 
-/**
- * @param aliases names of the SELECT's results: columns with these names are written with their table, since the engine
- *   would read the results. Default: those that are not the column of this name
- */
+/** @param aliases of results: the engine would read them for columns of these names, which get their table's name */
 function createFields(query: DraftQuery, source: Source, aliases = findAliases(query, source)) {
   const read: (readonly string[])[] = [];
   function write(name: string): string {

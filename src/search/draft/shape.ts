@@ -93,7 +93,11 @@ const TIME =
   'AS timestamp';
 
 /** Counts, and a measure, by time and series. One time bucket has no column. */
-function shapeSeries({ scope: { sources }, values, range }: PartRequest): DraftShape {
+function shapeSeries(request: PartRequest): DraftShape {
+  const {
+    scope: { sources },
+    values,
+  } = request;
   const histogram = readHistogram(values);
   const { by, measure, top } = histogram;
   const hasTime = values['buckets'] !== '1';
@@ -117,7 +121,7 @@ function shapeSeries({ scope: { sources }, values, range }: PartRequest): DraftS
     columns: named.filter(({ name }) => keys.includes(name) || ['count', 'value'].includes(name)),
     maxRows: ROWS_MAX,
     chart: chartOf(histogram, hasTime, series),
-    ...(hasTime && { stepSeconds: widthOf(range, values) / MICROS_PER_SECOND }),
+    ...(hasTime && { stepSeconds: widthOf(request) / MICROS_PER_SECOND }),
     isRounded: measure?.name === 'avg' || measure?.name === 'sum',
   };
 }
@@ -134,10 +138,7 @@ function describe({ by, measure }: Histogram, hasTime: boolean): Pick<DraftShape
 
 const DRAWN = 'drawn';
 
-/**
- * Writes the members of WITH that find the most frequent series, and name the rest. The last SELECT reads plain
- * columns: each use of an alias is analysed anew.
- */
+/** Writes the members of WITH that find the most frequent series: each use of an alias is analysed anew. */
 function writeTop(items: readonly string[], column: string, top: number): string[] {
   const selected = items.map((name) =>
     name === SERIES

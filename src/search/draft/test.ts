@@ -12,7 +12,7 @@ import { createQuestion } from '../../query/question.ts';
 import type { Run, RunOptions } from '../../query/run.ts';
 import { writeValue } from '../../sql/sql.ts';
 import { column } from '../field.ts';
-import { boundsOf, type WriteSearch, writeArms } from '../part.ts';
+import { writeArms } from '../part.ts';
 import { SEARCH } from '../search.ts';
 import { LINE_CHARS_MAX, type SearchDraft, toIso } from './draft.ts';
 import { findRead, writeQuery } from './query.ts';
@@ -32,11 +32,9 @@ const EVENTS_BYTES_MAX = 24 * 1024;
 const EVENT_BYTES_MAX = 8 * 1024;
 
 /**
- * Writes a test of a draft: the newest events of its search, trimmed to what the query reads, and the rows that it
- * returns for them.
+ * Writes a test of a draft: the newest events of its search, trimmed to what the query reads, and the rows for them.
  *
- * @returns `undefined` if there is no event that a test could have
- * @throws as a query
+ * @returns `undefined` if there is no event that a test could have @throws as a query
  */
 export async function createDraftTest(
   { runCounted: run, now }: DraftTestParts,
@@ -93,10 +91,7 @@ const COLUMNS: readonly ResultColumn[] = [
   { name: 'timestamp', type: 'integer', description: '' },
 ];
 
-/**
- * Reads the newest events of a search whole; those of sources over existing tables are left out, since no test can store
- * them.
- */
+/** Reads the newest events of a search whole, without those of existing tables, which no test can store. */
 async function readEvents(
   run: Run,
   { query }: SearchDraft,
@@ -107,23 +102,22 @@ async function readEvents(
     .map((name) => `length(${column(name)})`)
     .join(' + ');
   const [time, id, project] = ['timestamp', 'id', 'project'].map(column);
-  const writeSelect: WriteSearch = (value) => {
-    const arms = writeArms(scope, value, {
+  const select = (name: string) => [
+    `${writeValue(name)} AS source`,
+    `${time} AS at`,
+    ...TEXTS.map((one) => `${column(one)} AS ${one}`),
+  ];
+  const writeSelect = () => {
+    const arms = writeArms(scope, {
       more: () => `AND ${size} <= ${EVENT_BYTES_MAX}`,
-      select: (_, { name }) =>
-        [
-          `${writeValue(name)} AS source`,
-          `${time} AS at`,
-          ...TEXTS.map((one) => `${column(one)} AS ${one}`),
-        ].join(', '),
+      select: (_, { name }) => select(name).join(', '),
       end: `ORDER BY ${time} DESC, ${id} DESC LIMIT 1 BY ${time}, ${id}, ${project} LIMIT ${EVENTS_MAX}`,
     });
     return `SELECT source, ${TEXTS.join(', ')}, toUnixTimestamp64Micro(at) AS timestamp FROM (\n${arms}\n)
 ORDER BY at DESC, id DESC, source DESC, project DESC LIMIT ${EVENTS_MAX}`;
   };
   const sample = { ...SEARCH, columns: COLUMNS, maxRows: EVENTS_MAX, writeSelect };
-  const values = { ...query.values, ...boundsOf(query.range) };
-  const { body } = await run(createQuestion(sample, values, NDJSON_FORMAT), execution);
+  const { body } = await run(createQuestion(sample, query.values, NDJSON_FORMAT), execution);
   return linesOf(body).map((line) => JSON.parse(line) as StoredEvent); // the columns that were asked for
 }
 

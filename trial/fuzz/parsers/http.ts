@@ -10,7 +10,7 @@ import { createCursors } from '../../../src/query/cursor.ts';
 import { SEARCH } from '../../../src/search/search.ts';
 import { readKey } from '../../../src/serve/admit.ts';
 import { isKnown } from '../../../src/serve/describe.ts';
-import { chooseEncoding, chooseFormat, parseCacheControl, wantsTail } from '../../../src/serve/resolve.ts';
+import { chooseEncoding, chooseFormat, parseCacheControl, wantsTail } from '../../../src/serve/negotiate.ts';
 import { distinct, type Parser, reader, rejecting, split } from '../parser.ts';
 
 export const URL_CHARS_MAX = 262_144;

@@ -10,9 +10,11 @@ import {
   addTemplates,
   type Groups,
   mergeTemplates,
+  TEMPLATES_OTHER_MAX,
+  TEMPLATES_TOP_MAX,
   type Template,
-} from '../../../src/search/analysis/merge.ts';
-import { TEMPLATES_OTHER_MAX, TEMPLATES_TOP_MAX, TURN_MAX } from '../../../src/search/analysis/patterns.ts';
+  TURN_MAX,
+} from '../../../src/search/analysis/patterns.ts';
 import { parseMeasure } from '../../../src/search/histogram.ts';
 import { parseField, parseSearch } from '../../../src/search/parse.ts';
 import { createMatcher, findPatternFault, PATTERN_BYTES_MAX } from '../../../src/sql/pattern.ts';

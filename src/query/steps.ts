@@ -1,15 +1,45 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { AskStep, Endpoint } from '../definitions/endpoint.ts';
-import { CURSOR_PREFIX, PAGE_SKIP } from '../definitions/pages.ts';
-import type { Parameter } from '../definitions/parameter.ts';
+import type { AskStep, Endpoint, ResultColumn } from '../definitions/endpoint.ts';
+import { CURSOR_PREFIX, PAGE_SKIP, type Pages } from '../definitions/pages.ts';
+import { queryTimeout } from '../engine/failure.ts';
 import { TailraceError } from '../errors.ts';
+import { createDeadline } from '../lib/abort.ts';
 import { MICROS_PER_DAY, MICROS_PER_MINUTE, MICROS_PER_MS, type Micros } from '../lib/instant.ts';
 import { NDJSON_FORMAT, splitLines } from './format.ts';
 import { findOwner } from './pins.ts';
-import { findPageRange } from './position.ts';
-import type { Question } from './question.ts';
+import {
+  comparePositions,
+  findPageRange,
+  findSkipped,
+  type Position,
+  positionBefore,
+  readPosition,
+  withSent,
+} from './position.ts';
+import { at, isOpaquePage, type Question } from './question.ts';
 import type { Answer, Run, RunOptions } from './run.ts';
+
+/** Runs questions of several queries, with the time of one: pages, faster forms, samples. @param now ms since the epoch */
+export function createSteps(run: Run, timeoutMs: number, now: () => number): Run {
+  const runNewest = createNewestFirst(run, now);
+  const runOpaque = createPageRun(runNewest);
+  const runTyped = createTypedFirst(run);
+  const runPrepared = createPrepared(run, now);
+  const runSteps: Run = (question, how = {}) => {
+    const { pages, typedFirst, prepare } = question.endpoint;
+    if (prepare !== undefined) return runPrepared(question, prepare, how);
+    if (pages !== undefined)
+      return isOpaquePage(question) ? runOpaque(question, pages, how) : runNewest(question, how);
+    return typedFirst === undefined ? run(question, how) : runTyped(question, typedFirst, how);
+  };
+  return async (question, how = {}) => {
+    const { pages, typedFirst, prepare } = question.endpoint;
+    if (!(pages ?? typedFirst ?? prepare)) return await run(question, how);
+    const deadline = createDeadline(timeoutMs, () => queryTimeout(timeoutMs), how.signal);
+    return await runSteps(question, { ...how, signal: deadline.signal }).finally(deadline.clear);
+  };
+}
 
 // A page that it does not fill costs a second query. A day, two parts at most, takes the engine little more time than
 // an hour.
@@ -29,7 +59,7 @@ const LEARNT_CHARS_MAX = 8 * 1024 * 1024;
  *
  * @param now ms since the epoch
  */
-export function createNewestFirst(run: Run, now: () => number): Run {
+function createNewestFirst(run: Run, now: () => number): Run {
   const learnt = new LRUCache<string, Micros>({
     max: LEARNT_MAX,
     maxSize: LEARNT_CHARS_MAX,
@@ -86,16 +116,13 @@ function findPageQuery({ endpoint, values }: Question): PageQuery | undefined {
   if (pages?.range === undefined) return undefined;
   const { after, until } = pages.range;
   // Times of a search are in other parameters, from which the service computes the two.
-  const times = new Set([after, until, ...parameters.filter(isTime).map(({ name }) => name)]);
+  const timestamps = parameters.filter(({ type }) => type === 'timestamp');
+  const times = new Set([after, until, ...timestamps.map(({ name }) => name)]);
   const shared = Object.entries(values).filter(
     ([name]) => !times.has(name) && !name.startsWith(CURSOR_PREFIX) && name !== PAGE_SKIP,
   );
   const key = JSON.stringify([id, hash, shared]);
   return { key, size: pages.size, ...findPageRange(pages, pages.range, values) };
-}
-
-function isTime({ type }: Parameter): boolean {
-  return type === 'timestamp';
 }
 
 /** The second query waits in the lanes of all callers that joined during the first. */
@@ -110,6 +137,54 @@ function repeatJoins(onJoin: RunOptions['onJoin']) {
   return { onJoin, onJoinAgain };
 }
 
+// Only events that come late, within the page itself, change it between two queries.
+const TRIES_MAX = 5;
+
+/**
+ * Returns a function that runs a question about an opaque page (`isOpaquePage`), and adds to a full one where it ends:
+ * the positions are asked for before and after the page, until both agree. Then the page has the same rows.
+ */
+function createPageRun(run: Run) {
+  /** The positions of all rows of a page, in order. */
+  async function readPositions(question: Question, pages: Pages, options: RunOptions): Promise<Position[]> {
+    const isOfCursor = ({ name }: ResultColumn) => pages.by.some((column) => column.name === name);
+    const endpoint = { ...question.endpoint, columns: question.endpoint.columns.filter(isOfCursor) };
+    const key = `${question.key} positions`;
+    const { body } = await run({ ...question, endpoint, format: NDJSON_FORMAT, key }, options);
+    return splitLines(body).map((row) => readPosition(pages, row));
+  }
+
+  return async (question: Question, pages: Pages, options: RunOptions): Promise<Answer> => {
+    // From the first row on: rows that come in newer than the page would push others out of it.
+    let before = await readPositions(question, pages, options);
+    const [first] = before;
+    const isPinned = first !== undefined && findSkipped(pages, question.values, first) > 0;
+    const start = first && !isPinned ? positionBefore(pages, first) : undefined;
+    const pinned = start === undefined ? question : at(question, start);
+    for (let tries = 1; tries <= TRIES_MAX; tries++) {
+      const answer = await run(pinned, options);
+      const after = await readPositions(pinned, pages, options);
+      if (JSON.stringify(before) === JSON.stringify(after))
+        return { ...answer, ...endOf(pages, pinned, after) };
+      before = after;
+    }
+    throw new TailraceError(
+      'overloaded',
+      `the page changed while it was read, ${TRIES_MAX} times; ask again`,
+    );
+  };
+}
+
+/** Where a full page ends. @param positions of all its rows */
+function endOf(pages: Pages, { values }: Question, positions: readonly Position[]): Pick<Answer, 'last'> {
+  const last = positions.at(-1);
+  if (last === undefined || positions.length < pages.size) return {};
+  if (!pages.canSkip) return { last };
+  const before = positions.findLastIndex((one) => comparePositions(pages, one, last) !== 0) + 1;
+  const skipped = before === 0 ? findSkipped(pages, values, last) : 0;
+  return { last: withSent(pages, last, positions.length - before + skipped) };
+}
+
 // A forgotten key costs one query.
 const MISSES_MAX = 10_000;
 const SKIPPED_MAX = 64;
@@ -119,55 +194,31 @@ const SKIPPED_MAX = 64;
  * project whose events do not have these columns, it tries 1 of 2, then 1 of 3, 5 and so on, up to 1 of 65 questions of
  * a table.
  */
-export function createTypedFirst(run: Run) {
+function createTypedFirst(run: Run) {
   const misses = new LRUCache<string, { skipped: number; left: number }>({ max: MISSES_MAX });
-
-  /** Whether to try; counts what is skipped. */
-  function isTried(key: string): boolean {
-    const missed = misses.get(key);
-    if (missed === undefined || missed.left === 0) return true;
-    missed.left--;
-    return false;
-  }
-
-  function learn(key: string): void {
-    const skipped = Math.min((misses.get(key)?.skipped ?? 0.5) * 2, SKIPPED_MAX);
-    misses.set(key, { skipped, left: skipped });
-  }
-
   return async (question: Question, typed: Endpoint, options: RunOptions): Promise<Answer> => {
-    const key = keyOf(question);
-    if (!isTried(key)) return await run(question, options);
+    const { endpoint, values } = question;
+    const columns = endpoint.columns.map(({ name }) => name);
+    const key = JSON.stringify([endpoint.fileHash, findOwner(endpoint, values), columns]);
+    const missed = misses.get(key);
+    if (missed !== undefined && missed.left-- > 0) return await run(question, options);
     try {
       const answer = await run({ ...question, endpoint: typed }, options);
       misses.delete(key);
       return answer;
     } catch (error) {
       if (!(error instanceof TailraceError) || error.code !== 'query_failed') throw error;
-      learn(key);
+      const skipped = Math.min((missed?.skipped ?? 0.5) * 2, SKIPPED_MAX);
+      misses.set(key, { skipped, left: skipped });
       return await run(question, options); // any other error is that of the SELECT as it is
     }
   };
 }
 
-/** The key by which questions share what was learnt: endpoint, project and columns of the SELECT. */
-function keyOf({ endpoint, values }: Question): string {
-  return JSON.stringify([
-    endpoint.fileHash,
-    findOwner(endpoint, values),
-    endpoint.columns.map(({ name }) => name),
-  ]);
-}
-
 type Prepare = NonNullable<Question['endpoint']['prepare']>;
 
-/**
- * Returns a function that runs a question whose last query depends on the rows of others, one after another. All have
- * the same `@now`.
- *
- * @param now ms since the epoch
- */
-export function createPrepared(run: Run, now: () => number) {
+/** Returns a function that runs a question whose last query depends on rows of others, all with the same `@now`. */
+function createPrepared(run: Run, now: () => number) {
   return async (question: Question, prepare: Prepare, how: RunOptions): Promise<Answer> => {
     const options = { instantMs: now(), ...how };
     const { endpoint } = question;
