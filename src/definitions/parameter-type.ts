@@ -3,7 +3,7 @@ import { closed, oneOf, optional, shortText, wholeNumber } from '../lib/schema.t
 
 // Imports nothing of the service: management/view.ts uses the names, and the console imports that file.
 
-/** Every type of a parameter; each has a row in text-type.ts or value-type.ts. */
+/** Every type of a parameter; each has a row in value-type.ts. */
 export const PARAMETER_TYPES = [
   'string',
   'enum',

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { verifyAlerts, verifyReceivers } from '../alerts/verify.ts';
 import { ALERTS, type Alert } from '../definitions/alert.ts';
 import { DASHBOARDS, type Dashboard } from '../definitions/dashboard.ts';
+import type { FileKind } from '../definitions/file-kind.ts';
 import {
   findDashboardTarget,
   findSearchesDir,
@@ -12,7 +13,6 @@ import {
 } from '../definitions/folders.ts';
 import { getNamed, type Registry } from '../definitions/registry.ts';
 import { SAVED_SEARCHES, type SavedSearch } from '../definitions/saved-search.ts';
-import type { FileKind } from '../definitions/yaml-file.ts';
 import { type Fault, TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import type { AlertTests } from '../management/alert-test.ts';
