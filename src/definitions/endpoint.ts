@@ -117,7 +117,6 @@ export interface Endpoint {
   /**
    * Writes the query when it has its slot, instead of `sql`: that of a search may be large. Its texts have their guards
    * (sql/search-guard.ts).
-   *
    * @param value SQL for the value of a parameter, by its name
    */
   readonly writeSelect?: (value: (name: string) => string) => string;

@@ -96,7 +96,6 @@ export const CONTROLS = ['text', 'choice', 'time', 'number', 'date', 'list'] as 
 export interface ValueRules {
   /**
    * Returns the canonical form of a text that is not empty: one for all spellings, in the cache key and for the engine.
-   *
    * @throws WrongValue
    */
   readonly parse: (text: string) => string;

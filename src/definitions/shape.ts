@@ -13,7 +13,6 @@ const describeMore = (file: YamlFile) =>
 /**
  * Checks one kind of definition file against its schema: reports every unknown, missing or wrong field at once, up to
  * `FAULTS_MAX`.
- *
  * @param options.showsValues whether messages repeat wrong values and unknown names; not in files that hold secrets
  */
 export function createShapeCheck(
@@ -39,7 +38,6 @@ export function createShapeCheck(
 
 /**
  * Drops the fault of a union if that of a value within it says more, as our annotation `prefersInner` of its schema says.
- *
  * @param key the path of the error as JSON
  */
 function dropUnion(faults: Map<string, Fault>, { keyword, parentSchema }: ErrorObject, key: string): void {

@@ -15,8 +15,8 @@ export interface SourceColumn {
   readonly path: readonly string[];
   /** Further paths: the first of all that holds a value of the type counts. */
   readonly otherPaths: readonly (readonly string[])[];
-  /** If given, the column says whether another column of texts contains `text`, case-sensitively; it is never null. */
-  readonly contains: ContainedText | undefined;
+  /** Whether another column contains `text`, or without it the event's project, case-sensitively; never null. */
+  readonly contains: { readonly column: string; readonly text: string | undefined } | undefined;
   /** If given, the column is never null: without a text at its paths it holds these columns' values, joined. */
   readonly otherwise: readonly string[] | undefined;
   /** Whether the table has an index for substring searches in the column. */
@@ -24,13 +24,6 @@ export interface SourceColumn {
   /** Whether it is the column of the source's level: a number at its paths becomes the name of its level. */
   readonly isLevel?: true;
   readonly description: string;
-}
-
-export interface ContainedText {
-  /** The column that is searched. */
-  readonly column: string;
-  /** `undefined`: the event's project. */
-  readonly text: string | undefined;
 }
 
 /** SQL over the columns of an existing table. */

@@ -29,7 +29,6 @@ export interface SqlFile {
 
 /**
  * Finds every fault of an endpoint's two files that needs neither the engine nor other definitions.
- *
  * @returns `isReadable`: whether `createFromPair` can create the endpoint all the same, so that the engine can check the
  *   query, too
  */
