@@ -15,17 +15,33 @@ export interface KeptTexts {
   readonly sql?: string | undefined;
 }
 
-/**
- * Reads the texts of an endpoint's folder; `undefined` if it has neither file.
- *
- * @throws as `readIfThere`
- */
+/** The files of an endpoint, in its folder. */
+const FILES = [YAML_FILE, SQL_FILE];
+
+/** Reads the texts of an endpoint's folder; `undefined` if it has neither file. @throws as `readIfThere` */
 export async function readTexts(folder: string): Promise<DraftTexts | undefined> {
-  const [definition, sql] = await Promise.all(
-    [YAML_FILE, SQL_FILE].map((name) => readIfThere(join(folder, name))),
-  );
+  const [definition, sql] = await Promise.all(FILES.map((name) => readIfThere(join(folder, name))));
   if (definition === undefined && sql === undefined) return undefined;
   return { definition: definition ?? '', sql: sql ?? '' };
+}
+
+/**
+ * Reads the texts that a save would replace. @param path of the file, or of the folder of an endpoint
+ * @throws as `readIfThere`; TailraceError `forbidden` for a link
+ */
+export async function readKept(
+  name: string,
+  path: string,
+  isFolder: boolean,
+): Promise<KeptTexts | undefined> {
+  await rejectLinks(
+    name,
+    isFolder ? FILES.map((file) => join(path, file)) : [path],
+    isFolder ? path : undefined,
+  );
+  if (isFolder) return await readTexts(path);
+  const definition = await readIfThere(path);
+  return definition === undefined ? undefined : { definition };
 }
 
 /** Reads a text; `undefined` if there is no such file. @throws Node's error; TailraceError `conflict` if it is not UTF-8 */
@@ -45,7 +61,7 @@ export function versionOf({ definition, sql }: KeptTexts): string {
   return sql === undefined ? hash(definition) : `${hash(definition)}-${hash(sql)}`;
 }
 
-interface ReadVersion {
+export interface ReadVersion {
   readonly noun: string;
   readonly name: string;
   /** What was read before; null: there was no such definition. It may be any text. */
@@ -69,13 +85,12 @@ function describeChange(now: KeptTexts, version: string): string {
   if (now.sql === undefined) return 'the file has changed';
   const before = version.split('-');
   const hashes = versionOf(now).split('-');
-  const changed = [YAML_FILE, SQL_FILE].filter((_, i) => hashes[i] !== before[i]);
+  const changed = FILES.filter((_, i) => hashes[i] !== before[i]);
   return `${changed.join(' and ')} ${changed.length === 1 ? 'has' : 'have'} changed`;
 }
 
 /**
  * Rejects links, and what is not a file or not the folder: a save would write elsewhere, or replace the link.
- *
  * @throws TailraceError `forbidden`
  */
 export async function rejectLinks(name: string, files: readonly string[], folder?: string): Promise<void> {
@@ -92,7 +107,7 @@ function linked(name: string, cause?: unknown): TailraceError {
 }
 
 /** What undoes a write. */
-export type TakeBack = () => Promise<void>;
+type TakeBack = () => Promise<void>;
 
 /** The file system as saves use it. */
 interface FileOptions {
@@ -103,29 +118,28 @@ interface FileOptions {
 }
 
 /**
- * Writes both files, or neither: a reader of one file sees its old text or the new one, and a new folder appears with
- * both. No reload of this process may read the files while they are being replaced.
- *
+ * Writes the file of a definition, or both of an endpoint, or none: a reader of one file sees its old text or the new one,
+ * and a new folder appears with all. No reload of this process may read the files while they are being replaced.
+ * @param path of the file, or of the folder of an endpoint
  * @throws Node's error; then the texts are the old ones
  */
-export async function writeTexts(
-  folder: string,
-  { definition, sql }: DraftTexts,
+export async function writeKept(
+  path: string,
+  { definition, sql }: KeptTexts,
   { test, ...options }: FileOptions = {},
 ): Promise<TakeBack> {
-  const files: [name: string, text: string][] = [
+  if (sql === undefined) return await replaceFiles([[path, definition]], options);
+  const files = [
     [YAML_FILE, definition],
     [SQL_FILE, sql],
-  ];
-  const isNew = (await lstat(folder).catch(() => undefined)) === undefined;
+  ] as const;
+  const isNew = (await lstat(path).catch(() => undefined)) === undefined;
   if (isNew)
-    return await createFolder(folder, test === undefined ? files : [...files, [TEST_FILE, test]], options);
+    return await createFolder(path, test === undefined ? files : [...files, [TEST_FILE, test]], options);
   if (test !== undefined)
-    throw new TailraceError('conflict', `there is a folder ${basename(folder)} already; choose another name`);
-  return await replaceFiles(
-    files.map(([name, text]) => [join(folder, name), text]),
-    options,
-  );
+    throw new TailraceError('conflict', `there is a folder ${basename(path)} already; choose another name`);
+  const replaced = files.map(([name, text]) => [join(path, name), text] as const);
+  return await replaceFiles(replaced, options);
 }
 
 type Files = readonly (readonly [path: string, text: string])[];
@@ -153,7 +167,7 @@ async function createFolder(
   return () => rm(folder, { recursive: true, force: true });
 }
 
-/** Writes files of one folder, or none of them. @throws as `writeTexts` */
+/** Writes files of one folder, or none of them. @throws as `writeKept` */
 export async function replaceFiles(
   files: Files,
   { rename: move = rename }: FileOptions = {},
