@@ -34,19 +34,14 @@ export const ACCEPTS = listOf(
   ACCEPT_FIELDS,
 );
 
-/** A rule by which a source accepts events of a protocol that name no source. */
-export interface Accept {
-  readonly protocol: AcceptedProtocol;
-  readonly label: string;
-  /** Texts of the label; one that ends with `*` is the beginning of the text. */
-  readonly equals: readonly string[];
-}
+/**
+ * A rule by which a source accepts events of a protocol that name no source. In `equals`, a text that ends with `*` is
+ * the beginning of the label's text.
+ */
+export type Accept = ReturnType<typeof createAccepts>[number];
 
-export function createAccepts(accepts: Static<typeof ACCEPTS> = []): readonly Accept[] {
-  return accepts.map(({ protocol, label, equals }) => ({
-    ...{ protocol, label },
-    equals: typeof equals === 'string' ? [equals] : equals,
-  }));
+export function createAccepts(accepts: Static<typeof ACCEPTS>) {
+  return accepts.map(({ equals, ...rule }) => ({ ...rule, equals: [equals].flat() }));
 }
 
 /** Whether a rule accepts an event with these labels. */
@@ -119,26 +114,25 @@ export type Redaction =
   | { readonly paths: readonly (readonly string[])[]; readonly replacement: string }
   | { readonly pattern: string; readonly replacement: string };
 
-/** What happens to a source's events before they are stored, in this order. */
+/**
+ * What happens to a source's events before they are stored: those that match a search of `drop` (docs/search.md) are not
+ * stored, and then values of the others are replaced.
+ */
 export interface EventFilter {
-  /** Searches (docs/search.md): events that match one are not stored. */
   readonly drop: readonly string[];
   readonly redact: readonly Redaction[];
 }
 
 /** Returns what the checked fields of a source's file say; `undefined` without any rule. */
-export function createEventFilter({
-  drop = [],
-  redact = [],
-}: Static<TObject<typeof FILTER_FIELDS>>): EventFilter | undefined {
+export function createEventFilter(fields: Static<TObject<typeof FILTER_FIELDS>>): EventFilter | undefined {
+  const { drop = [], redact = [] } = fields;
   if (drop.length === 0 && redact.length === 0) return undefined;
   return {
-    drop: typeof drop === 'string' ? [drop] : drop,
-    redact: redact.map((rule) => {
-      const replacement = rule.with ?? REPLACEMENT;
-      return 'pattern' in rule
+    drop: [drop].flat(),
+    redact: redact.map(({ with: replacement = REPLACEMENT, ...rule }) =>
+      'pattern' in rule
         ? { pattern: rule.pattern, replacement }
-        : { paths: toPaths(rule.field), replacement };
-    }),
+        : { paths: toPaths(rule.field), replacement },
+    ),
   };
 }

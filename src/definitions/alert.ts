@@ -2,50 +2,18 @@ import { type Static, Type } from 'typebox';
 import { closed, listOf, oneOf, optional, shortText, wholeNumber } from '../lib/schema.ts';
 import { COLUMN_NAME } from './chart.ts';
 import { ENDPOINT_NAME } from './endpoint.ts';
-import { CALL_VALUES, type CallTexts, SCALAR, toCallTexts } from './parameter-type.ts';
-import { createFileKind } from './shape.ts';
+import { createFileKind, type Defined } from './file-kind.ts';
+import { CALL_VALUES, SCALAR, toCallTexts } from './parameter-type.ts';
 import { UUID_TEXT } from './source-file.ts';
-import type { FieldFaults, FileKind, YamlFile } from './yaml-file.ts';
-
-/** A saved query that is evaluated at intervals, and calls somebody while its condition holds. Times are in ms. */
-export interface Alert {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  /** Name or UUID. */
-  readonly endpoint: string;
-  /** Texts as in a query string. */
-  readonly parameters: CallTexts;
-  readonly everyMs: number;
-  /** `@now` of an evaluation is its tick less this. */
-  readonly delayMs: number;
-  readonly when: AlertCondition;
-  /** Columns; each set of their values is an instance. Empty: the whole answer is one. */
-  readonly per: readonly string[];
-  readonly forMs: number;
-  readonly keepFiringForMs: number;
-  readonly noData: 'ok' | 'alert' | 'keep';
-  readonly onError: 'keep' | 'alert';
-  readonly severity: Severity;
-  /** `{{ column }}` stands for its value. */
-  readonly text: string;
-  /** Address of what to do, for those who are called. */
-  readonly runbook: string | undefined;
-  /** Names of receivers. */
-  readonly to: readonly string[];
-  /** `undefined`: a firing alert is sent once. */
-  readonly repeatMs: number | undefined;
-  readonly file: string;
-  readonly fault: YamlFile['fault'];
-}
+import type { FieldFaults } from './yaml-file.ts';
 
 /** When a row counts: always, or by the value of a column. */
 export type AlertCondition =
   | { readonly kind: 'rows' }
   | {
-      readonly kind: 'above' | 'below' | 'equals';
+      readonly kind: (typeof COMPARISONS)[number];
       readonly column: string;
-      readonly value: string | number | boolean;
+      readonly value: Static<typeof SCALAR>;
     };
 
 export const SEVERITIES = ['info', 'warning', 'critical'] as const;
@@ -92,6 +60,7 @@ export const ALERT_FILE = closed({
     on_error: oneOf(['keep', 'alert']),
     severity: oneOf(SEVERITIES),
   }),
+  // `{{ column }}` stands for its value.
   text: shortText(4_000),
   runbook: Type.Optional(
     Type.String({ pattern: '^https?://', maxLength: 2_000, expected: 'an http or https URL' }),
@@ -103,10 +72,10 @@ export const ALERT_FILE = closed({
 type AlertFile = Static<typeof ALERT_FILE>;
 
 /** The files of alerts, checked for the faults that need neither endpoints nor receivers. */
-export const ALERTS: FileKind<Alert> = createFileKind('alert', ALERT_FILE, {
-  find: findFaults,
-  create: createAlert,
-});
+export const ALERTS = createFileKind('alert', ALERT_FILE, { find: findFaults, create: createAlert });
+
+/** A saved query that is evaluated at intervals, and calls somebody while its condition holds. Times are in ms. */
+export type Alert = Defined<typeof ALERTS>;
 
 function* findFaults({ when, no_data: noData }: AlertFile): FieldFaults {
   if (when === 'rows') {
@@ -116,26 +85,24 @@ function* findFaults({ when, no_data: noData }: AlertFile): FieldFaults {
     yield [['when'], `"when" must be ${WHEN}`];
 }
 
-function createAlert(fields: AlertFile): Omit<Alert, 'id' | 'file' | 'fault'> {
-  const { repeat } = fields;
+function createAlert(fields: AlertFile) {
+  const { name, description, endpoint, text, runbook, to } = fields;
   return {
-    name: fields.name,
-    description: fields.description,
-    endpoint: fields.endpoint,
+    ...{ name, description, endpoint, text, runbook, to },
     parameters: toCallTexts(fields.parameters),
     everyMs: fields.every * 1000,
+    /** `@now` of an evaluation is its tick less this. */
     delayMs: (fields.delay ?? 0) * 1000,
     when: toCondition(fields.when),
+    /** Columns; each set of their values is an instance. Empty: the whole answer is one. */
     per: fields.per ?? [],
     forMs: (fields.for ?? 0) * 1000,
     keepFiringForMs: (fields.keep_firing_for ?? 0) * 1000,
     noData: fields.no_data ?? 'ok',
     onError: fields.on_error ?? 'keep',
     severity: fields.severity ?? 'warning',
-    text: fields.text,
-    runbook: fields.runbook,
-    to: fields.to,
-    repeatMs: repeat === undefined ? undefined : repeat * 1000,
+    /** `undefined`: a firing alert is sent once. */
+    repeatMs: fields.repeat && fields.repeat * 1000,
   };
 }
 

@@ -65,25 +65,8 @@ export const CHART_FIELDS = Type.Union(
 
 export type ChartFields = Static<typeof CHART>;
 
-/** A line across a chart. */
-interface Threshold {
-  readonly is: 'above' | 'below';
-  readonly value: number;
-  readonly severity: (typeof THRESHOLD_SEVERITIES)[number];
-  readonly label: string | undefined;
-}
-
 /** How an answer is drawn: the fields of the file, with their defaults. Each column is one of the endpoint's. */
-export interface Chart extends Omit<ChartFields, 'thresholds'> {
-  readonly show: ChartKind;
-  /** Columns to draw; a table without them has every column. */
-  readonly values: string[];
-  /** Least and greatest, drawn as an area behind the lines. */
-  readonly band: string[];
-  /** Names of values, or values of `series`, that are drawn in the colour of failures. */
-  readonly bad: string[];
-  readonly thresholds: readonly Threshold[];
-}
+export type Chart = ReturnType<typeof createCharts>[number];
 
 /** Returns the charts of the field with the path of each in the file. */
 export function listCharts(
@@ -94,15 +77,19 @@ export function listCharts(
 }
 
 /** Creates the charts of a field in which `checkCharts` found no fault. */
-export function createCharts(chart: ChartFields | readonly ChartFields[] | undefined): Chart[] {
+export function createCharts(chart: ChartFields | readonly ChartFields[] | undefined) {
   return listCharts(chart).map(({ fields }) => ({
     ...fields,
     show: kindOf(fields),
+    /** Columns to draw; a table without them has every column. */
     values: fields.values ?? [],
+    /** Least and greatest, drawn as an area behind the lines. */
     band: fields.band ?? [],
+    /** Names of values, or values of `series`, that are drawn in the colour of failures. */
     bad: fields.bad ?? [],
     thresholds: (fields.thresholds ?? []).map(({ above, below = 0, severity = 'critical', label }) => ({
-      ...(above === undefined ? { is: 'below', value: below } : { is: 'above', value: above }),
+      is: above === undefined ? ('below' as const) : ('above' as const),
+      value: above ?? below,
       ...{ severity, label },
     })),
   }));

@@ -2,38 +2,10 @@ import { type Static, Type } from 'typebox';
 import { closed, listOf, oneOf, optional, shortText } from '../lib/schema.ts';
 import { CHART_COLUMNS, CHART_TITLE, CHART_UNIT, PANEL_KINDS } from './chart.ts';
 import { ENDPOINT_NAME } from './endpoint.ts';
-import { CALL_VALUES, type CallTexts, PARAMETER_NAME, SCALAR, toCallTexts } from './parameter-type.ts';
-import { createFileKind } from './shape.ts';
+import { createFileKind, type Defined } from './file-kind.ts';
+import { CALL_VALUES, PARAMETER_NAME, SCALAR, toCallTexts } from './parameter-type.ts';
 import { UUID_TEXT } from './source-file.ts';
-import type { FieldFaults, FileKind, YamlFile } from './yaml-file.ts';
-
-/** A page of panels, each an endpoint. */
-export interface Dashboard {
-  readonly id: string;
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  /** The time before now that panels show at first. */
-  readonly rangeSeconds: number;
-  /** Defaults of the parameters that the panels share, as texts. */
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly rows: readonly DashboardRow[];
-  readonly file: string;
-  readonly fault: YamlFile['fault'];
-}
-
-interface DashboardRow {
-  readonly heightPx: number;
-  readonly panels: readonly DashboardPanel[];
-}
-
-/** A panel of the file; without `show` as the endpoint's chart. */
-export interface DashboardPanel extends Omit<PanelFile, 'parameters' | 'columns'> {
-  /** Texts as in a query string; they override those that are shared. */
-  readonly parameters: CallTexts;
-  /** Values of the chart; empty: as the endpoint's chart. */
-  readonly columns: readonly string[];
-}
+import type { FieldFaults } from './yaml-file.ts';
 
 const HEIGHT_PX = 220;
 const RANGE = {
@@ -77,10 +49,14 @@ type DashboardFile = Static<typeof DASHBOARD_FILE>;
 type PanelFile = Static<typeof PANEL>;
 
 /** The files of dashboards, checked for the faults that do not need their endpoints. */
-export const DASHBOARDS: FileKind<Dashboard> = createFileKind('dashboard', DASHBOARD_FILE, {
+export const DASHBOARDS = createFileKind('dashboard', DASHBOARD_FILE, {
   find: findFaults,
   create: createDashboard,
 });
+
+/** A page of panels, each an endpoint or a text. */
+export type Dashboard = Defined<typeof DASHBOARDS>;
+export type DashboardPanel = Dashboard['rows'][number]['panels'][number];
 
 function* findFaults({ rows }: DashboardFile): FieldFaults {
   for (const [row, { panels }] of rows.entries())
@@ -108,21 +84,23 @@ function* findPanelFaults(panel: PanelFile): Generator<readonly [keyof PanelFile
 const DAY_SECONDS = 86_400;
 const UNIT_SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3600, d: DAY_SECONDS };
 
-function createDashboard(fields: DashboardFile): Omit<Dashboard, 'id' | 'file' | 'fault'> {
-  const { range = '24h' } = fields;
-  const defaults = Object.entries(fields.parameters ?? {}).map(([name, value]) => [name, String(value)]);
+function createDashboard({ name, title, description = '', range = '24h', ...fields }: DashboardFile) {
+  const defaults = Object.entries(fields.parameters ?? {}).map(([key, value]) => [key, String(value)]);
   return {
-    name: fields.name,
-    title: fields.title,
-    description: fields.description ?? '',
+    ...{ name, title, description },
+    /** The time before now that panels show at first. */
     rangeSeconds: Number.parseInt(range, 10) * (UNIT_SECONDS[range.at(-1) ?? ''] ?? DAY_SECONDS),
-    parameters: Object.fromEntries(defaults),
-    rows: fields.rows.map(({ height, panels }) => ({
-      heightPx: height ?? HEIGHT_PX,
-      panels: panels.map((panel) => {
-        const { parameters, columns = [] } = panel;
-        return { ...panel, parameters: toCallTexts(parameters), columns };
-      }),
+    /** Defaults of the parameters that the panels share, as texts. */
+    parameters: Object.fromEntries(defaults) as Readonly<Record<string, string>>,
+    rows: fields.rows.map(({ height = HEIGHT_PX, panels }) => ({
+      heightPx: height,
+      panels: panels.map(({ parameters, columns = [], ...panel }) => ({
+        ...panel, // without `show` as the endpoint's chart
+        /** Texts as in a query string; they override those that are shared. */
+        parameters: toCallTexts(parameters),
+        /** Values of the chart; empty: as the endpoint's chart. */
+        columns,
+      })),
     })),
   };
 }

@@ -50,7 +50,8 @@ function createDialect(name: DialectName, sources: readonly Source[]): Dialect {
   return { name, tables: new Map(sources.map((source) => [source.table, columnsOf(source)])) };
 }
 
-export type ResultType = 'string' | 'integer' | 'number' | 'boolean' | 'json';
+const RESULT_TYPES = ['string', 'integer', 'number', 'boolean', 'json'] as const;
+export type ResultType = (typeof RESULT_TYPES)[number];
 
 /** A column of the answer. The JSON text of a `json` column goes into the answer as it is. */
 export interface ResultColumn {
@@ -116,7 +117,6 @@ export interface Endpoint {
   /**
    * Writes the query when it has its slot, instead of `sql`: that of a search may be large. Its texts have their guards
    * (sql/search-guard.ts).
-   *
    * @param value SQL for the value of a parameter, by its name
    */
   readonly writeSelect?: (value: (name: string) => string) => string;
@@ -136,10 +136,6 @@ const ROWS_MAX = 1_000_000;
 const SECONDS_MAX = 7 * 86_400;
 const SECONDS = wholeNumber(SECONDS_MAX, 'seconds');
 
-const GONE_FIELDS = {
-  bucket: 'write width and range of the time buckets in query.sql, as docs/time-buckets.md shows',
-};
-
 /** A name is also that of a folder. */
 export const ENDPOINT_NAME = Type.String({
   pattern: '^[a-z0-9][a-z0-9_-]*(\\.[a-z0-9_-]+)*$',
@@ -148,42 +144,35 @@ export const ENDPOINT_NAME = Type.String({
     'words of small letters, digits, - and _, joined by dots, at most 100 characters, such as logs.all',
 });
 
-export const ENDPOINT_FILE = closed(
-  {
-    id: UUID_TEXT,
-    name: ENDPOINT_NAME,
-    description: Type.String(),
-    max_rows: wholeNumber(ROWS_MAX),
-    caching: Type.Union([SECONDS, Type.Literal('disabled')], {
-      expected: `a whole number of seconds from 1 to ${SECONDS_MAX}, or "disabled"`,
+export const ENDPOINT_FILE = closed({
+  id: UUID_TEXT,
+  name: ENDPOINT_NAME,
+  description: Type.String(),
+  max_rows: wholeNumber(ROWS_MAX),
+  caching: Type.Union([SECONDS, Type.Literal('disabled')], {
+    expected: `a whole number of seconds from 1 to ${SECONDS_MAX}, or "disabled"`,
+  }),
+  ...optional({
+    cache_warming: SECONDS,
+    query_sandboxing: Type.Boolean(),
+    strict: Type.Boolean(),
+    sql_dialect: oneOf(DIALECT_NAMES),
+    cursor: PAGES_FIELDS,
+    parameters: Type.Record(PARAMETER_NAME, PARAMETER_FIELDS, {
+      additionalProperties: false,
+      expected: 'a parameter name of letters, digits and underscores',
     }),
-    ...optional({
-      cache_warming: SECONDS,
-      query_sandboxing: Type.Boolean(),
-      strict: Type.Boolean(),
-      sql_dialect: oneOf(DIALECT_NAMES),
-      cursor: PAGES_FIELDS,
-      parameters: Type.Record(PARAMETER_NAME, PARAMETER_FIELDS, {
-        additionalProperties: false,
-        expected: 'a parameter name of letters, digits and underscores',
-      }),
-    }),
-    columns: Type.Record(
-      PARAMETER_NAME,
-      closed({
-        type: oneOf(['string', 'integer', 'number', 'boolean', 'json']),
-        description: Type.String(),
-        search: Type.Optional(SEARCH_TEXT),
-      }),
-      {
-        ...{ additionalProperties: false, minProperties: 1 },
-        expected: 'a column name of letters, digits and underscores',
-      },
-    ),
-    chart: Type.Optional(CHART_FIELDS),
-  },
-  { gone: GONE_FIELDS },
-);
+  }),
+  columns: Type.Record(
+    PARAMETER_NAME,
+    closed({ type: oneOf(RESULT_TYPES), description: Type.String(), search: Type.Optional(SEARCH_TEXT) }),
+    {
+      ...{ additionalProperties: false, minProperties: 1 },
+      expected: 'a column name of letters, digits and underscores',
+    },
+  ),
+  chart: Type.Optional(CHART_FIELDS),
+});
 
 export type EndpointFile = Static<typeof ENDPOINT_FILE>;
 

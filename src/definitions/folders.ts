@@ -8,11 +8,11 @@ export interface DefinitionFolders {
   readonly sourcesDir: string;
 }
 
+type Kind = keyof DefinitionFolders;
+
 /** The settings about folders. */
 export interface NamedFolders extends DefinitionFolders {
-  /** The folder of the alerts. */
   readonly alertsDir?: string;
-  /** The folder of the dashboards. */
   readonly dashboardsDir?: string;
   /** `1`: the endpoints for Supabase Studio are served, unless a folder is named. */
   readonly studio?: '0' | '1' | undefined;
@@ -24,7 +24,7 @@ export interface NamedFolders extends DefinitionFolders {
 /** The folders of one reading. */
 export interface ReadFolders extends NamedFolders {
   /** Folders that were neither named nor in the working folder: those of this package were read instead. */
-  readonly shipped: readonly (keyof DefinitionFolders)[];
+  readonly shipped: readonly Kind[];
 }
 
 /** Read if no folder is named and these exist. */
@@ -35,13 +35,12 @@ export const OWN_ALERTS_DIR = './alerts';
 
 /** Read if no folder of dashboards is named, this exists, and the endpoints are not those of another folder. */
 export const OWN_DASHBOARDS_DIR = './dashboards';
-const DASHBOARDS_FOLDER = 'dashboards';
-const SEARCHES_FOLDER = 'searches';
 
 const FOLDER_NAMES = { endpointsDir: 'endpoints', sourcesDir: 'sources' } as const;
+const DASHBOARDS_FOLDER = 'dashboards';
+const SEARCHES_FOLDER = 'searches';
 /** Endpoints for Supabase Studio, below the package. */
 const STUDIO_FOLDER = 'studio/endpoints';
-const KINDS = ['endpointsDir', 'sourcesDir'] as const;
 
 /** The copies of the shipped endpoints and dashboards, which saves may change. */
 export interface Copies {
@@ -71,31 +70,32 @@ export function needsCopy(read: ReadFolders): boolean {
  * shipped with Tailrace, or its copy.
  */
 export function findFolders(named: NamedFolders): ReadFolders {
-  const copies = findCopies(named);
-  // In a checkout the folder here is the shipped one.
-  const isOwn = (kind: keyof DefinitionFolders) =>
-    existsSync(OWN_FOLDERS[kind]) &&
-    !(copies !== undefined && kind === 'endpointsDir' && isPackages(OWN_FOLDERS[kind], FOLDER_NAMES[kind]));
-  const isStudios = (kind: keyof DefinitionFolders) => named.studio === '1' && kind === 'endpointsDir';
-  const unnamed = KINDS.filter((kind) => named[kind] === '' && (isStudios(kind) || !isOwn(kind)));
-  if (copies !== undefined && unnamed.includes('endpointsDir') && existsSync(copies.endpointsDir)) {
-    const { dashboardsDir = '' } = findDashboards(named, unnamed);
-    return findFolders({
-      ...{ ...named, endpointsDir: copies.endpointsDir },
-      dashboardsDir: isShippedDashboards(dashboardsDir) ? copies.dashboardsDir : dashboardsDir,
-    });
-  }
-  const find = (kind: keyof DefinitionFolders) => {
-    if (!unnamed.includes(kind)) return named[kind] || OWN_FOLDERS[kind];
-    return packagePath(isStudios(kind) ? STUDIO_FOLDER : FOLDER_NAMES[kind]);
-  };
   const { studio, editEndpoints, dataDir } = named;
+  const copies = findCopies(named);
+  const isStudios = (kind: Kind) => studio === '1' && kind === 'endpointsDir';
+  // In a checkout the endpoints here are the shipped ones.
+  const isOwn = (kind: Kind) =>
+    existsSync(OWN_FOLDERS[kind]) &&
+    !(copies !== undefined && kind === 'endpointsDir' && isPackagesHere(kind));
+  const shipped = (['endpointsDir', 'sourcesDir'] as const).filter(
+    (kind) => named[kind] === '' && (isStudios(kind) || !isOwn(kind)),
+  );
+  const dashboardsDir = findDashboards(named, shipped);
+  if (copies !== undefined && shipped.includes('endpointsDir') && existsSync(copies.endpointsDir)) {
+    const { endpointsDir } = copies;
+    const ofCopy = isShippedDashboards(dashboardsDir) ? copies.dashboardsDir : dashboardsDir;
+    return findFolders({ ...named, endpointsDir, dashboardsDir: ofCopy ?? '' });
+  }
+  const find = (kind: Kind) =>
+    shipped.includes(kind)
+      ? packagePath(isStudios(kind) ? STUDIO_FOLDER : FOLDER_NAMES[kind])
+      : named[kind] || OWN_FOLDERS[kind];
   const alertsDir = named.alertsDir || (existsSync(OWN_ALERTS_DIR) ? OWN_ALERTS_DIR : '');
   return {
-    ...{ studio, editEndpoints, dataDir },
-    ...{ endpointsDir: find('endpointsDir'), sourcesDir: find('sourcesDir'), shipped: unnamed },
+    ...{ studio, editEndpoints, dataDir, shipped },
+    ...{ endpointsDir: find('endpointsDir'), sourcesDir: find('sourcesDir') },
     ...(alertsDir !== '' && { alertsDir }),
-    ...findDashboards(named, unnamed),
+    ...(dashboardsDir !== undefined && { dashboardsDir }),
   };
 }
 
@@ -103,20 +103,26 @@ export function findFolders(named: NamedFolders): ReadFolders {
  * Dashboards are about endpoints: those of this package are read with its endpoints, those of the working folder with
  * both.
  */
-function findDashboards(
-  { dashboardsDir, endpointsDir, studio, ...named }: NamedFolders,
-  shipped: readonly (keyof DefinitionFolders)[],
-): Pick<NamedFolders, 'dashboardsDir'> {
-  if (dashboardsDir) return { dashboardsDir };
+function findDashboards(named: NamedFolders, shipped: readonly Kind[]): string | undefined {
+  const { dashboardsDir, endpointsDir, studio } = named;
+  if (dashboardsDir) return dashboardsDir;
   // A reload names the folder that was read, even if nobody else did.
-  if (endpointsDir === '' ? studio === '1' : !isWorkingFolders(endpointsDir)) return {};
+  if (endpointsDir === '' ? studio === '1' : !isWorkingFolder(endpointsDir)) return undefined;
   const isShipped = findCopies(named) !== undefined && isPackages(OWN_DASHBOARDS_DIR, DASHBOARDS_FOLDER);
-  if (existsSync(OWN_DASHBOARDS_DIR) && !isShipped) return { dashboardsDir: OWN_DASHBOARDS_DIR };
-  return shipped.includes('endpointsDir') ? { dashboardsDir: packagePath(DASHBOARDS_FOLDER) } : {};
+  if (existsSync(OWN_DASHBOARDS_DIR) && !isShipped) return OWN_DASHBOARDS_DIR;
+  return shipped.includes('endpointsDir') ? packagePath(DASHBOARDS_FOLDER) : undefined;
 }
 
-function isWorkingFolders(endpointsDir: string): boolean {
+function isWorkingFolder(endpointsDir: string): boolean {
   return resolve(endpointsDir) === resolve(OWN_FOLDERS.endpointsDir);
+}
+
+function isPackages(dir: string, name: string): boolean {
+  return normalize(dir) === packagePath(name);
+}
+
+function isPackagesHere(kind: Kind): boolean {
+  return isPackages(OWN_FOLDERS[kind], FOLDER_NAMES[kind]);
 }
 
 /**
@@ -136,49 +142,35 @@ export function findSearchesDir({
 
 /** Returns the folder that a new dashboard is written to; `undefined` if none would be read. */
 export function findDashboardTarget({ dashboardsDir, endpointsDir }: ReadFolders): string | undefined {
-  return dashboardsDir ?? (isWorkingFolders(endpointsDir) ? OWN_DASHBOARDS_DIR : undefined);
+  return dashboardsDir ?? (isWorkingFolder(endpointsDir) ? OWN_DASHBOARDS_DIR : undefined);
 }
 
 export function isShippedDashboards(dir: string | undefined): boolean {
   return dir === packagePath(DASHBOARDS_FOLDER);
 }
 
-function isPackages(dir: string, name: string): boolean {
-  return normalize(dir) === packagePath(name);
-}
-
 /**
  * Returns the folders of the next reload. The loss of a user's folder is a fault; shipped definitions give way to a
  * folder that appears later.
  */
-export function keepFolders(read: ReadFolders): NamedFolders {
-  const keep = (kind: keyof DefinitionFolders) => (read.shipped.includes(kind) ? '' : read[kind]);
-  const { shipped: _, dashboardsDir, ...others } = read;
-  return {
-    ...others,
-    ...{ endpointsDir: keep('endpointsDir'), sourcesDir: keep('sourcesDir') },
-    ...(dashboardsDir !== undefined && !isShippedDashboards(dashboardsDir) && { dashboardsDir }),
-  };
+export function keepFolders({ shipped, dashboardsDir = '', ...read }: ReadFolders): NamedFolders {
+  const names = Object.fromEntries(shipped.map((kind) => [kind, '']));
+  return { ...read, ...names, dashboardsDir: isShippedDashboards(dashboardsDir) ? '' : dashboardsDir };
 }
 
 /** Returns a line for each kind of definition that was read from this package, and for dashboards that were not read. */
 export function describeFolders(read: ReadFolders): string[] {
-  const isHere = (kind: keyof DefinitionFolders) => isPackages(OWN_FOLDERS[kind], FOLDER_NAMES[kind]);
-  const noted = read.shipped.filter((kind) => read.studio === '1' || !isHere(kind));
-  const shipped = noted.map((kind) =>
-    read.studio === '1' && kind === 'endpointsDir'
-      ? `TAILRACE_STUDIO is 1, so the endpoints for Supabase Studio are used: ${read[kind]}`
-      : `there is no folder ${OWN_FOLDERS[kind]} here, so the ${FOLDER_NAMES[kind]} that ship with ` +
-        `Tailrace are used: ${read[kind]}`,
-  );
+  const lines = read.shipped.flatMap((kind) => {
+    if (read.studio === '1' && kind === 'endpointsDir')
+      return `TAILRACE_STUDIO is 1, so the endpoints for Supabase Studio are used: ${read[kind]}`;
+    if (read.studio !== '1' && isPackagesHere(kind)) return [];
+    const used = `the ${FOLDER_NAMES[kind]} that ship with Tailrace are used: ${read[kind]}`;
+    return `there is no folder ${OWN_FOLDERS[kind]} here, so ${used}`;
+  });
   const isUnread =
     findDashboardTarget(read) === undefined &&
     existsSync(OWN_DASHBOARDS_DIR) &&
     !isPackages(OWN_DASHBOARDS_DIR, DASHBOARDS_FOLDER);
-  if (!isUnread) return shipped;
-  return [
-    ...shipped,
-    `the folder ${OWN_DASHBOARDS_DIR} is not read, since the endpoints are those of ` +
-      `${read.endpointsDir}; set TAILRACE_DASHBOARDS_DIR to read it`,
-  ];
+  const why = `the endpoints are those of ${read.endpointsDir}; set TAILRACE_DASHBOARDS_DIR to read it`;
+  return isUnread ? [...lines, `the folder ${OWN_DASHBOARDS_DIR} is not read, since ${why}`] : lines;
 }

@@ -69,7 +69,7 @@ export const PAGES_FIELDS = closed({
 
 type ColumnTypes = Readonly<Record<string, { readonly type: string } | undefined>>;
 
-/** `cursor` of a file that passed `checkPages`. */
+/** `cursor` of a file without faults. */
 export function createPages(
   { by, size, after, until }: Static<typeof PAGES_FIELDS>,
   columns: ColumnTypes,

@@ -3,7 +3,7 @@ import { closed, oneOf, optional, shortText, wholeNumber } from '../lib/schema.t
 
 // Imports nothing of the service: management/view.ts uses the names, and the console imports that file.
 
-/** Every type of a parameter; each has a row in text-type.ts or value-type.ts. */
+/** Every type of a parameter; each has a row in value-type.ts. */
 export const PARAMETER_TYPES = [
   'string',
   'enum',
@@ -96,7 +96,6 @@ export const CONTROLS = ['text', 'choice', 'time', 'number', 'date', 'list'] as 
 export interface ValueRules {
   /**
    * Returns the canonical form of a text that is not empty: one for all spellings, in the cache key and for the engine.
-   *
    * @throws WrongValue
    */
   readonly parse: (text: string) => string;

@@ -1,7 +1,6 @@
 import {
   type DeclaredValue,
   type ParameterFields,
-  type ParameterType,
   type ParameterTypeName,
   type ReportField,
   rejectValue,
@@ -10,8 +9,7 @@ import {
   type ValueRules,
   WrongValue,
 } from './parameter-type.ts';
-import { TEXT_TYPES } from './text-type.ts';
-import { VALUE_TYPES } from './value-type.ts';
+import { TYPES } from './value-type.ts';
 
 /** A declared parameter of an endpoint, with the rules of its type. */
 export interface Parameter extends ValueRules {
@@ -45,12 +43,10 @@ export const FORMAT_PARAMETER = 'format';
  */
 export const PINNED_PREFIX = 'pinned_';
 
-const TYPES: Readonly<Record<ParameterTypeName, ParameterType>> = { ...TEXT_TYPES, ...VALUE_TYPES };
-
 /** Creates the parameter that a checked declaration defines. */
 export function createParameter(name: string, declared: ParameterFields): Parameter {
   const parameter = readParameter(name, declared, (field, message) => {
-    throw new Error(`"${field}" of "${name}" ${message}`); // readDefinitions has called checkParameters
+    throw new Error(`"${field}" of "${name}" ${message}`); // checkPair has called readParameter
   });
   if (parameter === undefined) throw new Error(`parameter "${name}" lacks what its type needs`);
   return parameter;
@@ -79,19 +75,18 @@ export function readParameter(
   return { ...rules, name, type, required, description, examples, search, sample, ...defaults };
 }
 
+function namesOfTypesWith(field: (typeof TYPE_FIELD_NAMES)[number]): string {
+  const types = Object.entries(TYPES).filter(([, { fields }]) => fields.includes(field));
+  return types.map(([name]) => name).join(' or ');
+}
+
 function readDefault(rules: ValueRules, { default: value }: ParameterFields, report: ReportField) {
   const { schema, sqlType, unsent, values } = rules;
   if (value === undefined || (value === '' && values.length === 0))
     return { fallback: unsent, defaultText: '' };
   const fallback = readDeclared(rules, value, (message) => report('default', message));
-  if (sqlType === 'String')
-    return { fallback, defaultText: fallback, schema: { ...schema, default: fallback } };
-  return { fallback, defaultText: String(value), schema: { ...schema, default: value } }; // items joined by commas
-}
-
-function namesOfTypesWith(field: (typeof TYPE_FIELD_NAMES)[number]): string {
-  const types = Object.entries(TYPES).filter(([, { fields }]) => fields.includes(field));
-  return types.map(([name]) => name).join(' or ');
+  const shown = sqlType === 'String' ? fallback : value;
+  return { fallback, defaultText: String(shown), schema: { ...schema, default: shown } }; // items joined by commas
 }
 
 /** Returns the canonical text of a value in endpoint.yaml; empty if it is rejected, which is reported. */

@@ -8,19 +8,11 @@ import { checkPair, findClockWarning, type SqlFile } from './checks/endpoint.ts'
 import { checkSource } from './checks/source.ts';
 import { DASHBOARDS, type Dashboard } from './dashboard.ts';
 import { createEndpoint, type Endpoint, toToolName } from './endpoint.ts';
+import { checkUnique, type FileKind, listFolder, readKind, textOf } from './file-kind.ts';
 import { findFolders, findSearchesDir, type NamedFolders, type ReadFolders } from './folders.ts';
 import { SAVED_SEARCHES, type SavedSearch } from './saved-search.ts';
 import { createSource, type Source } from './source.ts';
-import {
-  checkUnique,
-  listFolder,
-  readKind,
-  readText,
-  readYamlFile,
-  readYamlFolder,
-  textOf,
-  type YamlFile,
-} from './yaml-file.ts';
+import { readText, readYamlFile, type YamlFile } from './yaml-file.ts';
 
 /** Definitions from files without faults; the engine has not checked the SQL yet. */
 export interface Definitions {
@@ -47,38 +39,56 @@ export interface LoadResult {
   readonly drafts: readonly SqlFile[];
 }
 
+const SOURCES: FileKind<Source> = {
+  noun: 'source',
+  unique: ['id', 'name', 'table'],
+  check: checkSource,
+  create: createSource,
+};
+
 /** Reads every definition and reports all faults at once. */
 export async function readDefinitions(named: NamedFolders): Promise<LoadResult> {
   const folders = findFolders(named);
   const faults: Fault[] = [];
-  const sourceFiles = await readSourceFiles(folders.sourcesDir, faults);
-  faults.push(...checkUnique(sourceFiles, ['id', 'name', 'table']));
-  const sources = sourceFiles.flatMap((file) => {
-    const own = checkSource(file);
-    faults.push(...own);
-    return own.length === 0 ? [createSource(file)] : [];
-  });
+  const sources = await readKind(folders.sourcesDir, SOURCES, faults);
+  if (sources.length === 0 && faults.length === 0) {
+    const message = `has no source: add a <wire name>.yaml, as ${packagePath('docs/sources.md')} shows`;
+    faults.push({ file: folders.sourcesDir, line: 1, message });
+  }
   const sourcesAreWhole = faults.length === 0;
 
-  const { pairs, drafts } = await readEndpointFiles(folders.endpointsDir, faults);
-  const yamlFiles = pairs.map(({ yaml }) => yaml);
-  faults.push(...checkUnique(yamlFiles, ['id', 'name']), ...checkToolNames(yamlFiles));
-  const warnings: Fault[] = [];
-  const endpoints = pairs.flatMap(({ yaml, sql }) => {
-    const own = checkPair(yaml, sql);
-    faults.push(...own.faults);
-    const hasSql = sql.text.trim() !== ''; // otherwise a fault has been reported
-    const isWhole = own.isReadable && hasSql;
-    if (hasSql && !(isWhole && sourcesAreWhole)) drafts.push(sql);
-    if (own.faults.length === 0) warnings.push(...findClockWarning(sql));
-    return isWhole ? [createFromPair(yaml, sql, sources)] : [];
-  });
+  const { endpoints, warnings, ...read } = await readEndpoints(folders.endpointsDir, sources, faults);
   const alerts = await readKind(folders.alertsDir, ALERTS, faults);
   const dashboards = await readKind(folders.dashboardsDir, DASHBOARDS, faults);
   const searchesDir = findSearchesDir(folders);
   const searches = await readKind(existsSync(searchesDir) ? searchesDir : undefined, SAVED_SEARCHES, faults);
   const definitions = { endpoints, sources, alerts, dashboards, searches };
+  const drafts = sourcesAreWhole ? read.drafts : read.queries;
   return { definitions, folders, faults, warnings, sourcesAreWhole, drafts };
+}
+
+/** @returns `queries`: all that are not empty; `drafts`: those of them without an endpoint */
+async function readEndpoints(dir: string, sources: readonly Source[], faults: Fault[]) {
+  const pairs = await readPairs(dir, faults);
+  const yamlFiles = pairs.flatMap(({ yaml }) => yaml ?? []);
+  faults.push(...checkUnique(yamlFiles, ['id', 'name']), ...checkToolNames(yamlFiles));
+  const endpoints: Endpoint[] = [];
+  const drafts: SqlFile[] = [];
+  const warnings: Fault[] = [];
+  for (const { yaml, sql } of pairs) {
+    const checked = yaml && checkPair(yaml, sql);
+    faults.push(...(checked?.faults ?? []));
+    if (checked?.faults.length === 0) warnings.push(...findClockWarning(sql));
+    if (isEmpty(sql)) continue; // a fault that has been reported
+    if (yaml !== undefined && checked?.isReadable === true)
+      endpoints.push(createFromPair(yaml, sql, sources));
+    else drafts.push(sql);
+  }
+  return { endpoints, warnings, drafts, queries: pairs.map(({ sql }) => sql).filter((sql) => !isEmpty(sql)) };
+}
+
+function isEmpty({ text }: SqlFile): boolean {
+  return text.trim() === '';
 }
 
 /** Checks that no two names become one tool. Equal names are reported by `checkUnique`. */
@@ -103,38 +113,29 @@ export function createFromPair(yaml: YamlFile, sql: SqlFile, sources: readonly S
   return createEndpoint(yaml, sql, { fileHash, hash: hashEndpoint(fileHash, sources), sources });
 }
 
-async function readSourceFiles(dir: string, faults: Fault[]): Promise<YamlFile[]> {
-  const before = faults.length;
-  const files = await readYamlFolder(dir, faults);
-  if (files.length === 0 && faults.length === before) {
-    const message = `has no source: add a <wire name>.yaml, as ${packagePath('docs/sources.md')} shows`;
-    faults.push({ file: dir, line: 1, message });
-  }
-  return files;
-}
-
-/** @returns `drafts`: queries without an endpoint.yaml, or with one that is not YAML */
-async function readEndpointFiles(dir: string, faults: Fault[]) {
+/** Reads the two files of each endpoint; `yaml` is left out if it is not YAML, and `sql` is empty if it is missing. */
+async function readPairs(dir: string, faults: Fault[]) {
   const entries = await listFolder(dir, faults);
   const names = entries.flatMap(({ name, isFolder }) => (isFolder && !name.startsWith('.') ? [name] : []));
-  const pairs: { yaml: YamlFile; sql: SqlFile }[] = [];
-  const drafts: SqlFile[] = [];
+  const pairs: { yaml: YamlFile | undefined; sql: SqlFile }[] = [];
   for (const name of names.toSorted()) {
-    const sqlPath = join(dir, name, 'query.sql');
+    const file = join(dir, name, 'query.sql');
     const yaml = await readYamlFile(join(dir, name, 'endpoint.yaml'));
-    const text = await readText(sqlPath);
+    if (Array.isArray(yaml)) faults.push(...yaml);
+    const text = await readText(file);
     if (typeof text !== 'string') faults.push(text);
-    else if (text.trim() === '')
-      faults.push({ file: sqlPath, line: 1, message: 'is empty: it holds one SELECT' });
-    const sql = { file: sqlPath, text: typeof text === 'string' ? text : '' };
-    if (!Array.isArray(yaml)) pairs.push({ yaml, sql });
-    else {
-      faults.push(...yaml);
-      if (sql.text.trim() !== '') drafts.push(sql);
-    }
+    else if (text.trim() === '') faults.push(emptySql(file));
+    const sql = { file, text: typeof text === 'string' ? text : '' };
+    pairs.push({ yaml: Array.isArray(yaml) ? undefined : yaml, sql });
   }
-  return { pairs, drafts };
+  return pairs;
 }
+
+export const emptySql = (file: string): Fault => ({
+  file,
+  line: 1,
+  message: 'is empty: it holds one SELECT',
+});
 
 /** Hashes everything that shapes an answer: the endpoint's own files, and the sources that its query may read. */
 export function hashEndpoint(fileHash: string, sources: readonly Source[]): string {

@@ -65,7 +65,6 @@ export function findNamed<T extends Named>(items: readonly T[], idOrName: string
 
 /**
  * Returns the definition that a request names, of those that its caller may know.
- *
  * @throws TailraceError `code`
  */
 export function getNamed<T extends Named>(

@@ -2,21 +2,8 @@ import { Type } from 'typebox';
 import { closed, oneOf, optional } from '../lib/schema.ts';
 import { CHART_TITLE } from './chart.ts';
 import { ENDPOINT_NAME } from './endpoint.ts';
-import { createFileKind } from './shape.ts';
+import { createFileKind, type Defined } from './file-kind.ts';
 import { UUID_TEXT } from './source-file.ts';
-import type { FileKind, YamlFile } from './yaml-file.ts';
-
-/** A search that a team keeps. */
-export interface SavedSearch {
-  readonly id: string;
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  /** Texts as in the console's address. */
-  readonly search: Readonly<Record<string, string>>;
-  readonly file: string;
-  readonly fault: YamlFile['fault'];
-}
 
 const TEXT = Type.Union([Type.String({ maxLength: 8_192 }), Type.Number()], {
   expected: 'a string of at most 8192 characters',
@@ -44,12 +31,21 @@ export const SAVED_SEARCH_FILE = closed({
 });
 
 /** The files of saved searches, checked for faults of shape. */
-export const SAVED_SEARCHES: FileKind<SavedSearch> = createFileKind('search', SAVED_SEARCH_FILE, {
+export const SAVED_SEARCHES = createFileKind('search', SAVED_SEARCH_FILE, {
   create({ name, title, description = '', search }) {
     const texts = Object.entries(search).map(([field, text]) => [field, String(text)]);
-    return { name, title, description, search: Object.fromEntries(texts) };
+    /** `search`: texts as in the console's address. */
+    return {
+      name,
+      title,
+      description,
+      search: Object.fromEntries(texts) as Readonly<Record<string, string>>,
+    };
   },
 });
+
+/** A search that a team keeps. */
+export type SavedSearch = Defined<typeof SAVED_SEARCHES>;
 
 /** Returns the names and UUIDs of the sources that it names, as `GET /api/search` reads them; empty: all. */
 export function listSources({ search: { source = '' } }: Pick<SavedSearch, 'search'>): string[] {

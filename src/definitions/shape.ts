@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv';
-import type { Static, TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import type { Fault } from '../errors.ts';
 import { expectedOf } from '../lib/schema.ts';
 import { compileSchema } from '../lib/schema-check.ts';
-import { type FieldFault, type FileKind, toFaults, type YamlFile } from './yaml-file.ts';
+import type { YamlFile } from './yaml-file.ts';
 
 // Finding the line of each fault takes a time in proportion to the file.
 const FAULTS_MAX = 50;
@@ -13,7 +13,6 @@ const describeMore = (file: YamlFile) =>
 /**
  * Checks one kind of definition file against its schema: reports every unknown, missing or wrong field at once, up to
  * `FAULTS_MAX`.
- *
  * @param options.showsValues whether messages repeat wrong values and unknown names; not in files that hold secrets
  */
 export function createShapeCheck(
@@ -37,37 +36,8 @@ export function createShapeCheck(
   };
 }
 
-/** The rules of a kind of definition for fields of the right shape. */
-interface KindRules<Fields, T> {
-  /** Finds faults that need no other definition. */
-  readonly find?: (fields: Fields) => Iterable<FieldFault>;
-  readonly create: (fields: Fields) => Omit<T, 'id' | 'file' | 'fault'>;
-}
-
-/** Creates a kind of definition that is one YAML file. */
-export function createFileKind<Schema extends TSchema, T>(
-  noun: string,
-  schema: Schema,
-  { find = () => [], create }: KindRules<Static<Schema>, T>,
-): FileKind<T> {
-  const checkShape = createShapeCheck(schema);
-  const fieldsOf = ({ value }: YamlFile) => value as Static<Schema> & { readonly id: string }; // as `check` found it
-  return {
-    noun,
-    check(file) {
-      const shape = checkShape(file);
-      return shape.length > 0 ? shape : toFaults(file, find(fieldsOf(file)));
-    },
-    create(file) {
-      const fields = fieldsOf(file);
-      return { ...create(fields), id: fields.id.toLowerCase(), file: file.file, fault: file.fault } as T; // all members
-    },
-  };
-}
-
 /**
  * Drops the fault of a union if that of a value within it says more, as our annotation `prefersInner` of its schema says.
- *
  * @param key the path of the error as JSON
  */
 function dropUnion(faults: Map<string, Fault>, { keyword, parentSchema }: ErrorObject, key: string): void {
@@ -88,15 +58,12 @@ interface Parent {
   readonly expected?: string;
   readonly patternProperties?: object;
   readonly prefersInner?: boolean;
-  readonly gone?: Readonly<Record<string, string>>;
 }
 
 function describe(error: ErrorObject, path: readonly string[], showsValues: boolean): string {
   const name = nameOf(path);
   const parent = error.parentSchema as Parent;
   if (error.keyword === 'additionalProperties') {
-    const instead = parent.gone?.[path.at(-1) ?? ''];
-    if (instead !== undefined) return `${name} is gone: ${instead}`;
     return describeUnknown(parent, showsValues ? name : undefined);
   }
   if (error.keyword === 'required') {

@@ -1,7 +1,7 @@
 import { parseSql } from '../sql/parse.ts';
 import { type Accept, createAccepts, createEventFilter, type EventFilter, toPaths } from './accepts.ts';
 import { createLevel, type LevelRule } from './level.ts';
-import { type ExternalFile, isExternalFile, type ManagedFile } from './source-file.ts';
+import type { ExternalFile, ManagedFile } from './source-file.ts';
 import type { YamlFile } from './yaml-file.ts';
 
 /** Type of a typed column. A value of another type is null in the column and remains in the metadata. */
@@ -15,8 +15,8 @@ export interface SourceColumn {
   readonly path: readonly string[];
   /** Further paths: the first of all that holds a value of the type counts. */
   readonly otherPaths: readonly (readonly string[])[];
-  /** If given, the column says whether another column of texts contains `text`, case-sensitively; it is never null. */
-  readonly contains: ContainedText | undefined;
+  /** Whether another column contains `text`, or without it the event's project, case-sensitively; never null. */
+  readonly contains: { readonly column: string; readonly text: string | undefined } | undefined;
   /** If given, the column is never null: without a text at its paths it holds these columns' values, joined. */
   readonly otherwise: readonly string[] | undefined;
   /** Whether the table has an index for substring searches in the column. */
@@ -24,13 +24,6 @@ export interface SourceColumn {
   /** Whether it is the column of the source's level: a number at its paths becomes the name of its level. */
   readonly isLevel?: true;
   readonly description: string;
-}
-
-export interface ContainedText {
-  /** The column that is searched. */
-  readonly column: string;
-  /** `undefined`: the event's project. */
-  readonly text: string | undefined;
 }
 
 /** SQL over the columns of an existing table. */
@@ -76,26 +69,26 @@ export interface Source {
   /** Paths to the project of an event; the first that holds a text wins. */
   readonly projectPaths: readonly (readonly string[])[];
   /** Paths to the id of an event without the member `id`; the first that exists wins. */
-  readonly idPaths?: readonly (readonly string[])[];
+  readonly idPaths?: readonly (readonly string[])[] | undefined;
   /** Paths to the text of an event with neither `event_message` nor `message`; the first that exists wins. */
-  readonly messagePaths?: readonly (readonly string[])[];
+  readonly messagePaths?: readonly (readonly string[])[] | undefined;
   /** Paths to the time of an event without `timestamp`; the first that is a time wins. */
-  readonly timePaths?: readonly (readonly string[])[];
+  readonly timePaths?: readonly (readonly string[])[] | undefined;
   /** The events of other protocols that belong here; none if empty. */
-  readonly accepts?: readonly Accept[];
+  readonly accepts?: readonly Accept[] | undefined;
   /** What happens to its events before they are stored; nothing if undefined. */
-  readonly filter?: EventFilter;
+  readonly filter?: EventFilter | undefined;
   readonly columns: readonly SourceColumn[];
   /** The rule for levels of events; without it they have none. */
-  readonly level?: LevelRule;
+  readonly level?: LevelRule | undefined;
   /** Links of values to pages elsewhere, which the console offers; none if undefined. */
-  readonly links?: NonNullable<ManagedFile['links']>;
+  readonly links?: ManagedFile['links'] | undefined;
   readonly rollup: Rollup | undefined;
   /** If given, the source's table is a view of this one: nothing is stored or deleted there. */
   readonly external: ExternalTable | undefined;
   readonly file: string;
   /** Whether only Tailrace itself writes events to it: searches that name no source leave it out. */
-  readonly isInternal?: boolean;
+  readonly isInternal?: boolean | undefined;
   /**
    * Whether its events cannot be deleted before their retention ends, and only callers that may manage everything can
    * search them.
@@ -113,84 +106,58 @@ const PROJECT_PLACES = ['project', 'metadata.project_ref', 'metadata.project'];
 
 const RETENTION_DAYS = 90; // the longest tier window of logs.all (spec 4.2)
 
+type LineOf = (...path: string[]) => number;
+
 /** Creates the source that a file defines, which passed `checkSource`. */
 export function createSource(file: YamlFile): Source {
-  if (isExternalFile(file)) return createExternal(file, file.value as ExternalFile);
-  return createManaged(file, file.value as ManagedFile);
-}
-
-/** Reads the fields that both kinds of sources have. */
-function identify({ file }: YamlFile, value: ManagedFile | ExternalFile) {
+  const value = file.value as ManagedFile | ExternalFile;
   const { id, name, table, description, level, links } = value;
-  const rule = level && { level: createLevel(level) };
-  return { id: id.toLowerCase(), name, table, description, file, ...rule, ...(links && { links }) };
+  const lineOf: LineOf = (...path) => file.fault(path, '').line;
+  return {
+    ...{ id: id.toLowerCase(), name, table, description, file: file.file },
+    ...{ level: level && createLevel(level), links },
+    ...(value.managed === false ? readExternal(value, lineOf) : readManaged(value, lineOf)),
+  };
 }
 
-function createManaged(file: YamlFile, value: ManagedFile): Source {
-  const filter = createEventFilter(value);
+function readManaged(value: ManagedFile, lineOf: LineOf) {
   const own = toPaths(value.project);
   const isOwn = (path: readonly string[]) => own.some((one) => one.join('.') === path.join('.'));
   const others = PROJECT_PLACES.flatMap(toPaths).filter((path) => !isOwn(path));
+  const pathsOf = (path: ManagedFile['time']) => (path === undefined ? undefined : toPaths(path));
+  const { rollup } = value;
   return {
-    ...identify(file, value),
     retentionDays: value.retention_days ?? RETENTION_DAYS,
     projectPaths: [...own, ...others],
-    ...(value.event_id !== undefined && { idPaths: toPaths(value.event_id) }),
-    ...(value.message !== undefined && { messagePaths: toPaths(value.message) }),
-    ...(value.time !== undefined && { timePaths: toPaths(value.time) }),
-    ...(value.accepts !== undefined && { accepts: createAccepts(value.accepts) }),
-    ...(filter !== undefined && { filter }),
-    ...(value.internal === true && { isInternal: true }),
+    idPaths: pathsOf(value.event_id),
+    messagePaths: pathsOf(value.message),
+    timePaths: pathsOf(value.time),
+    accepts: value.accepts && createAccepts(value.accepts),
+    filter: createEventFilter(value),
+    isInternal: value.internal,
     ...(value.protected === true && { isProtected: true }),
-    columns: Object.entries(value.columns ?? {}).map(([name, column]) => {
-      const [path = [], ...otherPaths] = column.path === undefined ? [] : toPaths(column.path);
-      return {
-        ...{ name, type: column.type, path, otherPaths },
-        contains: toContains(column),
-        otherwise: column.otherwise,
-        hasSubstringIndex: column.index === 'substrings',
-        ...(name === value.level?.column && { isLevel: true }),
-        description: column.description,
-      };
-    }),
-    rollup: createRollup(file, value.rollup),
+    columns: createColumns(value.columns, value.level?.column),
+    rollup: rollup && {
+      everySeconds: rollup.every,
+      by: rollup.by ?? [],
+      values: rollup.values.map((sql, i) => ({ sql, line: lineOf('rollup', 'values', String(i)) })),
+    },
     external: undefined,
   };
 }
 
-function createRollup(file: YamlFile, rollup: ManagedFile['rollup']): Rollup | undefined {
-  if (rollup === undefined) return undefined;
-  const lineOf = (index: number) => file.fault(['rollup', 'values', String(index)], '').line;
+function readExternal({ from, map, columns = {} }: ExternalFile, lineOf: LineOf) {
+  const common = Object.entries(map);
   return {
-    everySeconds: rollup.every,
-    by: rollup.by ?? [],
-    values: rollup.values.map((sql, index) => ({ sql, line: lineOf(index) })),
-  };
-}
-
-function createExternal(file: YamlFile, value: ExternalFile): Source {
-  const { map, columns = {} } = value;
-  const lineOf = (...path: string[]) => file.fault(path, '').line;
-  return {
-    ...identify(file, value),
     retentionDays: Number.POSITIVE_INFINITY,
     projectPaths: [],
-    columns: Object.entries(columns).map(([name, { type, description }]) => ({
-      name,
-      type,
-      path: [],
-      otherPaths: [],
-      contains: undefined,
-      otherwise: undefined,
-      hasSubstringIndex: false,
-      description,
-    })),
+    columns: createColumns(columns),
     rollup: undefined,
     external: {
-      database: value.from.database,
-      table: value.from.table,
+      database: from.database,
+      table: from.table,
       line: lineOf('from'),
-      common: Object.entries(map).map(([name, sql]) => ({ name, sql, line: lineOf('map', name) })),
+      common: common.map(([name, sql]) => ({ name, sql, line: lineOf('map', name) })),
       typed: Object.entries(columns).map(([name, { expression: sql }]) => ({
         name,
         sql,
@@ -200,9 +167,21 @@ function createExternal(file: YamlFile, value: ExternalFile): Source {
   };
 }
 
-function toContains({ column, contains }: NonNullable<ManagedFile['columns']>[string]) {
-  if (column === undefined || contains === undefined) return undefined;
-  return { column, text: typeof contains === 'string' ? contains : undefined };
+/** @param columns those of an existing table have only a type and a description here */
+function createColumns(columns: ManagedFile['columns'] = {}, level?: string): SourceColumn[] {
+  return Object.entries(columns).map(([name, { type, path: paths, description, ...fields }]) => {
+    const [path = [], ...otherPaths] = paths === undefined ? [] : toPaths(paths);
+    const { column, contains, otherwise, index } = fields;
+    const text = typeof contains === 'string' ? contains : undefined;
+    return {
+      ...{ name, type, path, otherPaths },
+      contains: column === undefined || contains === undefined ? undefined : { column, text },
+      otherwise,
+      hasSubstringIndex: index === 'substrings',
+      ...(name === level && { isLevel: true }),
+      description,
+    };
+  });
 }
 
 /** Returns the sources whose tables the SQL names: a query cannot read others. A source too many only costs work. */

@@ -1,4 +1,4 @@
-import { CST, type Document, isCollection, isScalar, Lexer, Parser, visit } from 'yaml';
+import { CST, type Document, isCollection, isScalar, Lexer, type Node, Parser, visit } from 'yaml';
 
 /**
  * A reason to keep a text from the YAML library, or a fault that the library would find in more than linear time.
@@ -14,8 +14,6 @@ export const YAML_TOKENS_MAX = { draft: 4_000, file: 200_000 } as const;
 // The library recurses: it ends its stack at some thousand levels, and takes 10 ms per thousand tokens before. A
 // definition has 6.
 const DEPTH_MAX = 64;
-
-const NAME_CHARS_MAX = 60;
 
 // Spaces, and the signs that the lexer adds to the text.
 const UNCOUNTED: ReadonlySet<string | null> = new Set(['space', 'doc-mode', 'flow-error-end', 'scalar']);
@@ -44,38 +42,33 @@ export function findYamlExcess(text: string, tokensMax: number): YamlFault | und
   return undefined;
 }
 
+const NAME_CHARS_MAX = 60;
+
 /**
  * Finds repeated keys of a map, which the library would find by comparing each with all others, and aliases within their own
  * anchor: their value would have no end.
  */
 export function findNodeFaults(document: Document.Parsed): YamlFault[] {
   const faults: YamlFault[] = [];
+  const report = ({ range }: Node, message: string) => faults.push({ offset: range?.[0] ?? 0, message });
   visit(document, {
     Map(_, { items }) {
-      const seen = new Set<unknown>();
+      const seen = new Set<string>();
       for (const key of items.map((item) => item.key).filter((one) => isScalar(one))) {
-        if (seen.has(key.value))
-          faults.push({ offset: key.range?.[0] ?? 0, message: describeRepeated(key.value) });
-        seen.add(key.value);
-        // A project 0123 would be another one, as would one of 19 digits.
-        if (typeof key.value === 'number' && key.source !== undefined && key.source !== String(key.value))
-          faults.push({
-            offset: key.range?.[0] ?? 0,
-            message: `${key.source.slice(0, NAME_CHARS_MAX)} is a number, read as ${key.value}; write the name in quotes`,
-          });
+        const name = String(key.value);
+        if (seen.has(name))
+          report(
+            key,
+            `${JSON.stringify(name.slice(0, NAME_CHARS_MAX))} is there twice; remove one, or rename it`,
+          );
+        seen.add(name);
       }
     },
-    Alias(_, { source, range }, around) {
+    Alias(_, alias, around) {
+      const { source } = alias;
       if (around.some((node) => isCollection(node) && node.anchor === source))
-        faults.push({
-          offset: range?.[0] ?? 0,
-          message: `*${source} is inside its own anchor &${source}; remove the alias`,
-        });
+        report(alias, `*${source} is inside its own anchor &${source}; remove the alias`);
     },
   });
   return faults;
-}
-
-function describeRepeated(key: unknown): string {
-  return `${JSON.stringify(String(key).slice(0, NAME_CHARS_MAX))} is there twice; remove one, or rename it`;
 }

@@ -1,5 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
 import {
   type Document,
   isMap,
@@ -10,7 +9,7 @@ import {
   type YAMLParseError,
 } from 'yaml';
 import { type Fault, messageOf, placeAt } from '../errors.ts';
-import { findNodeFaults, findYamlExcess, YAML_TOKENS_MAX } from './yaml-bounds.ts';
+import { findNodeFaults, findYamlExcess, YAML_TOKENS_MAX, type YamlFault } from './yaml-bounds.ts';
 
 const FILE_BYTES_MAX = 1024 * 1024;
 // A document of a few nested aliases can stand for gigabytes; no definition needs more than a handful.
@@ -20,10 +19,10 @@ const ALIASES_MAX = 100;
 const FAULTS_MAX = 20;
 
 /**
- * `<<` merges a map, as in YAML 1.1 and common tools; YAML 1.2 has no such key. yaml-bounds.ts checks that keys are
- * unique, in linear time. Warnings would go to the process's own log.
+ * `<<` merges a map, as in YAML 1.1 and common tools. A key is the text that is written: 0123 is not 123. yaml-bounds.ts
+ * checks that keys are unique, in linear time. Warnings would go to the process's own log.
  */
-export const YAML_OPTIONS = { merge: true, uniqueKeys: false, logLevel: 'error' } as const;
+export const YAML_OPTIONS = { merge: true, stringKeys: true, uniqueKeys: false, logLevel: 'error' } as const;
 
 /** Place of a value in the document, such as `['parameters', 'interval', 'values']`. */
 export type YamlPath = readonly (string | number)[];
@@ -32,15 +31,15 @@ export type YamlPath = readonly (string | number)[];
 export type FieldFault = readonly [path: YamlPath, message: string];
 export type FieldFaults = Generator<FieldFault>;
 
-export function toFaults(file: YamlFile, faults: Iterable<FieldFault>): Fault[] {
-  return [...faults].map(([path, message]) => file.fault(path, message));
-}
-
 export interface YamlFile {
   readonly file: string;
   readonly text: string;
   readonly value: unknown;
   fault(path: YamlPath, message: string): Fault;
+}
+
+export function toFaults(file: YamlFile, faults: Iterable<FieldFault>): Fault[] {
+  return Array.from(faults, (fault) => file.fault(...fault));
 }
 
 /** Reads one YAML file, or returns every fault of its syntax. */
@@ -51,48 +50,46 @@ export async function readYamlFile(path: string): Promise<YamlFile | Fault[]> {
 
 /** Parses the text of a YAML file, as `readYamlFile` returns it. @param tokensMax see `YAML_TOKENS_MAX` */
 export function parseYaml(
-  path: string,
+  file: string,
   text: string,
   tokensMax: number = YAML_TOKENS_MAX.file,
 ): YamlFile | Fault[] {
   const excess = findYamlExcess(text, tokensMax);
-  if (excess !== undefined) return [{ file: path, ...placeAt(text, excess.offset), message: excess.message }];
+  if (excess !== undefined) return [{ file, ...placeAt(text, excess.offset), message: excess.message }];
   const lines = new LineCounter();
-  const placeOf = (offset: number) => {
-    const { line, col } = lines.linePos(offset);
-    return { line: Math.max(line, 1), column: Math.max(col, 1) }; // an empty text has no lines
-  };
-  const toFault = ({ offset, message }: { offset: number; message: string }) => ({
-    file: path,
-    ...placeOf(offset),
-    message,
-  });
   const document = parseQuickly(text, lines);
-  const faults = [
-    ...document.errors
-      .filter(({ pos }, i, all) => pos[0] !== all[i - 1]?.pos[0]) // one mistake in two words of the library
-      .map((error) => ({ offset: error.pos[0], message: describe(error, text) })),
-    ...document.warnings.flatMap(({ pos, code, message }) =>
-      // Otherwise a value with an unknown tag would be read as a text.
-      code === 'TAG_RESOLVE_FAILED' ? [{ offset: pos[0], message: `${message}; remove the tag` }] : [],
-    ),
-    ...findNodeFaults(document),
-  ];
-  if (faults.length > 0) return faults.slice(0, FAULTS_MAX).map(toFault);
-  const findPlace = (at: YamlPath) => {
+  const faultAt = (offset: number, message: string) => {
+    const { line, col } = lines.linePos(offset);
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1), message }; // an empty text has no lines
+  };
+  const faults = findFaults(document, text).slice(0, FAULTS_MAX);
+  if (faults.length > 0) return faults.map(({ offset, message }) => faultAt(offset, message));
+  const fault = (path: YamlPath, message: string): Fault => {
     // A missing field is reported at the nearest map that exists.
-    for (let length = at.length; length >= 0; length--) {
-      const start = startOf(document, at.slice(0, length));
-      if (start !== undefined) return placeOf(start);
+    for (let length = path.length; length >= 0; length--) {
+      const start = startOf(document, path.slice(0, length));
+      if (start !== undefined) return faultAt(start, message);
     }
-    return { line: 1 };
+    return { file, line: 1, message };
   };
   try {
-    const value: unknown = document.toJS({ maxAliasCount: ALIASES_MAX });
-    return { file: path, text, value, fault: (at, message) => ({ file: path, ...findPlace(at), message }) };
+    return { file, text, value: document.toJS({ maxAliasCount: ALIASES_MAX }), fault };
   } catch (error) {
-    return [{ file: path, line: 1, message: messageOf(error) }];
+    return [{ file, line: 1, message: messageOf(error) }];
   }
+}
+
+function findFaults(document: Document.Parsed, text: string): YamlFault[] {
+  const { errors, warnings } = document;
+  // The library reports some mistakes twice, in two words.
+  const different = errors.filter(({ pos }, i) => pos[0] !== errors[i - 1]?.pos[0]);
+  // Otherwise a value with an unknown tag would be read as a text.
+  const tags = warnings.filter(({ code }) => code === 'TAG_RESOLVE_FAILED');
+  return [
+    ...different.map((error) => ({ offset: error.pos[0], message: describe(error, text) })),
+    ...tags.map(({ pos, message }) => ({ offset: pos[0], message: `${message}; remove the tag` })),
+    ...findNodeFaults(document),
+  ];
 }
 
 const SHOWN_CHARS_MAX = 60;
@@ -148,95 +145,6 @@ export async function readText(path: string): Promise<string | Fault> {
 function describeFailure(error: unknown, missing: string): string {
   const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
   return isMissing ? missing : `cannot be read: ${messageOf(error)}`;
-}
-
-/** Reads the YAML files of a folder, by name. Adds the faults of those that cannot be read. */
-export async function readYamlFolder(dir: string, faults: Fault[]): Promise<YamlFile[]> {
-  const entries = await listFolder(dir, faults);
-  const names = entries.flatMap(({ name, isFolder }) => (!isFolder && /\.ya?ml$/.test(name) ? [name] : []));
-  const read = await Promise.all(names.toSorted().map((name) => readYamlFile(join(dir, name))));
-  return read.flatMap((file) => {
-    if (!Array.isArray(file)) return [file];
-    faults.push(...file);
-    return [];
-  });
-}
-
-/** A kind of definition that is one YAML file. */
-export interface FileKind<T> {
-  /** What one is called. */
-  readonly noun: string;
-  /** Finds the faults of a file that need no other definition. */
-  readonly check: (file: YamlFile) => Fault[];
-  /** Creates the definition of a file in which `check` found no fault. */
-  readonly create: (file: YamlFile) => T;
-}
-
-/** Reads the definitions of a folder, if there is one. Adds every fault that needs no definition of another kind. */
-export async function readKind<T>(
-  dir: string | undefined,
-  { check, create }: FileKind<T>,
-  faults: Fault[],
-): Promise<T[]> {
-  if (dir === undefined) return [];
-  const files = await readYamlFolder(dir, faults);
-  faults.push(...checkUnique(files, ['id', 'name']));
-  return files.flatMap((file) => {
-    const own = check(file);
-    faults.push(...own);
-    return own.length === 0 ? [create(file)] : [];
-  });
-}
-
-/**
- * Lists a folder. Links are followed: folders that Kubernetes mounts hold nothing else. A broken link counts as a file:
- * it is reported as missing.
- */
-export async function listFolder(
-  dir: string,
-  faults: Fault[],
-): Promise<{ name: string; isFolder: boolean }[]> {
-  try {
-    const entries = await readdir(dir, { withFileTypes: true });
-    const list = entries.map(async (entry) => {
-      const linked = entry.isSymbolicLink() && (await stat(join(dir, entry.name)).catch(() => undefined));
-      return { name: entry.name, isFolder: (linked || entry).isDirectory() };
-    });
-    return await Promise.all(list);
-  } catch (error) {
-    faults.push({ file: dir, line: 1, message: `cannot be read as a folder: ${messageOf(error)}` });
-    return [];
-  }
-}
-
-/**
- * Checks that no two definitions of a kind share a value of a field, in any letter case. Ids and names share one
- * lookup, so no name is another's id.
- */
-export function checkUnique(files: readonly YamlFile[], fields: readonly string[]): Fault[] {
-  const ids = firstFiles(files, 'id');
-  return fields.flatMap((field) => {
-    const taken = firstFiles(files, field);
-    return files.flatMap((file) => {
-      const text = textOf(file, field);
-      if (text === undefined) return [];
-      const owners = [taken, ...(field === 'name' ? [ids] : [])].map((one) => one.get(text.toLowerCase()));
-      const other = owners.find((owner) => owner !== undefined && owner !== file.file);
-      if (other === undefined) return [];
-      return [file.fault([field], `${field} ${JSON.stringify(text)} is already taken by ${other}`)];
-    });
-  });
-}
-
-/** The first file with each value of a field, in lower case. */
-function firstFiles(files: readonly YamlFile[], field: string): Map<string | undefined, string> {
-  return new Map(files.toReversed().map((file) => [textOf(file, field)?.toLowerCase(), file.file]));
-}
-
-/** Files of a wrong shape, which are reported elsewhere, are compared by the fields that they have. */
-export function textOf(file: YamlFile, field: string): string | undefined {
-  const value = (file.value as Record<string, unknown> | null)?.[field];
-  return typeof value === 'string' ? value : undefined;
 }
 
 /** A file of the operator that a setting names. */

@@ -21,7 +21,6 @@ interface CheckedDraft extends Pick<Verified, 'columns'> {
 
 /**
  * Checks the texts of a draft as files are checked, and that the SQL reads only tables of sources.
- *
  * @throws TailraceError for a failure that is not a fault of the texts, such as `query_timeout`; the signal's reason
  */
 export async function checkDraft(
@@ -53,7 +52,6 @@ export async function checkDraft(
 
 /**
  * Returns the endpoint of a draft without faults, or, to run it, without those that keep it from running.
- *
  * @throws as `checkDraft`; TailraceError `invalid_definition`
  */
 export async function getEndpoint(
@@ -86,7 +84,6 @@ const SETTINGS = /^Cannot modify '.*?' setting in readonly mode.*/s;
 /**
  * Returns the engine's message for the author of a text, without the name of the error and the paths of this machine;
  * those in the author's own text stay.
- *
  * @param message of `engineMessage`
  */
 export function toAuthorText(message: string, { sql, definition }: DraftTexts): string {

@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { verifyAlerts, verifyReceivers } from '../alerts/verify.ts';
 import { ALERTS, type Alert } from '../definitions/alert.ts';
 import { DASHBOARDS, type Dashboard } from '../definitions/dashboard.ts';
+import type { FileKind } from '../definitions/file-kind.ts';
 import {
   findDashboardTarget,
   findSearchesDir,
@@ -12,7 +12,6 @@ import {
 } from '../definitions/folders.ts';
 import { getNamed, type Registry } from '../definitions/registry.ts';
 import { SAVED_SEARCHES, type SavedSearch } from '../definitions/saved-search.ts';
-import type { FileKind } from '../definitions/yaml-file.ts';
 import { type Fault, TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import type { AlertTests } from '../management/alert-test.ts';
@@ -22,7 +21,7 @@ import { verifySavedSearches } from '../search/verify.ts';
 import { findMissing, verifyDashboards } from '../verify/dashboards.ts';
 import { type CheckParts as DraftParts, type ExecutionOptions, getEndpoint } from './check.ts';
 import { complete, type DraftTexts, findLong, parseDefinition, rejectDraft, withId } from './draft.ts';
-import { readIfThere, rejectLinks, replaceFiles, versionOf } from './files.ts';
+import { readIfThere, versionOf } from './files.ts';
 import { auditSaved, type SaveParts, writeServed } from './save.ts';
 import { findWhyNotSaved, rejectIfOff } from './workbench.ts';
 
@@ -75,7 +74,6 @@ export const EDITED_SEARCHES: EditedKind<SavedSearch> = {
 
 /**
  * Checks the text of a definition as its file is checked, and by what is served. It may lack `id`.
- *
  * @returns the faults; `item` if the text by itself has none
  */
 export function checkText<T>(
@@ -125,7 +123,6 @@ export interface SaveFileRequest {
 
 /**
  * Writes the file of a definition and has it served.
- *
  * @throws TailraceError `forbidden`, `conflict`, `invalid_definition`: then nothing has changed
  */
 export async function saveDefinitionFile<T>(
@@ -136,28 +133,18 @@ export async function saveDefinitionFile<T>(
   const { noun, nouns, dirOf } = kind;
   const { name } = request;
   rejectIfOff(nouns, parts);
-  const find = (is: (one: Named) => boolean) => (parts.registry[nouns] as readonly Named[]).find(is);
-  const findKnown = () => find((one) => one.name === name);
-  const definition = complete(request.definition, {
-    ...{ file: `${noun}.yaml`, name, newId: parts.newId, id: findKnown()?.id },
-    nameOf: (id) => find((one) => one.id === id.toLowerCase())?.name,
-  });
+  const served = (): readonly Named[] => parts.registry[nouns];
+  const identity = { file: `${noun}.yaml`, name, newId: parts.newId, served: served() };
+  const definition = complete(request.definition, identity);
   const added = countLines(definition) - countLines(request.definition);
   const { faults } = checkText(kind, parts, definition);
   rejectDraft(faults.map((fault) => ({ ...fault, line: Math.max(1, fault.line - added) })));
   await writeServed(parts, {
-    ...{ noun, name, version: request.version },
-    async place() {
-      const dir = dirOf(parts.folders());
-      await mkdir(dir, { recursive: true });
-      return { dir, base: basename(findKnown()?.file ?? `${name}.yaml`) };
+    ...{ noun, name, version: request.version, texts: { definition } },
+    place() {
+      const known = served().find((one) => one.name === name);
+      return { dir: dirOf(parts.folders()), base: basename(known?.file ?? `${name}.yaml`) };
     },
-    async read(path) {
-      await rejectLinks(name, [path]);
-      const before = await readIfThere(path);
-      return before === undefined ? undefined : { definition: before };
-    },
-    write: (path) => replaceFiles([[path, definition]]),
   });
   const version = versionOf({ definition });
   await auditSaved(parts, caller, `${noun} ${name} ${version}`);

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { checkPair, type SqlFile } from '../definitions/checks/endpoint.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
-import { createFromPair } from '../definitions/read.ts';
+import { createFromPair, emptySql } from '../definitions/read.ts';
 import type { Source } from '../definitions/source.ts';
 import { YAML_TOKENS_MAX } from '../definitions/yaml-bounds.ts';
 import { parseYaml, type YamlFile } from '../definitions/yaml-file.ts';
@@ -36,7 +36,7 @@ export function readDraft(texts: DraftTexts, sources: readonly Source[]): Draft 
   const sql = { file: SQL_FILE, text: texts.sql };
   const parsed = parseDefinition(texts.definition);
   const isEmpty = texts.sql.trim() === '';
-  const noSql = isEmpty ? [{ file: SQL_FILE, line: 1, message: 'is empty: it holds one SELECT' }] : [];
+  const noSql = isEmpty ? [emptySql(SQL_FILE)] : [];
   if (Array.isArray(parsed)) return { endpoint: undefined, sql, faults: [...parsed, ...noSql] };
   const yaml = completeFields(parsed);
   const { faults: own, isReadable } = checkPair(yaml, sql);
@@ -48,7 +48,7 @@ export function readDraft(texts: DraftTexts, sources: readonly Source[]): Draft 
 }
 
 /** `parseYaml` within the bounds of a draft: it runs on the event loop. */
-export function parseDefinition(text: string, file = YAML_FILE): ReturnType<typeof parseYaml> {
+export function parseDefinition(text: string, file = YAML_FILE) {
   return parseYaml(file, text, YAML_TOKENS_MAX.draft);
 }
 
@@ -109,27 +109,26 @@ export function toDraftError({ file, line, column, message }: Fault) {
 }
 
 interface Identity {
-  /** The name of the file in messages. Default: endpoint.yaml. */
-  readonly file?: string;
+  /** The name of the file in messages. */
+  readonly file: string;
   readonly name: string;
-  /** The id of the existing definition; `undefined`: it is new. */
-  readonly id: string | undefined;
   readonly newId: () => string;
-  /** Returns the name of the definition of its kind with a UUID. */
-  readonly nameOf: (id: string) => string | undefined;
+  /** The definitions of its kind. */
+  readonly served: readonly { readonly id: string; readonly name: string }[];
 }
 
 /**
  * Returns a definition with its name and UUID, each added as a line if it has none.
- *
  * @throws TailraceError `invalid_definition` if it has others: keys, clients and stored states know it by them
  */
-export function complete(definition: string, { file, name, id, newId, nameOf }: Identity): string {
+export function complete(definition: string, { file, name, newId, served }: Identity): string {
   const yaml = parseDefinition(definition, file);
   if (Array.isArray(yaml)) return definition; // the check reports its faults
   const fields = fieldsOf(yaml);
   if (fields === undefined) return definition;
-  const owner = id === undefined ? nameOf(String(fields['id'])) : undefined;
+  const id = served.find((one) => one.name === name)?.id;
+  const given = String(fields['id']).toLowerCase();
+  const owner = id === undefined ? served.find((one) => one.id === given)?.name : undefined;
   const faults: (false | [field: string, message: string])[] = [
     owner !== undefined && ['id', `"id" is that of ${owner}; leave the line out to get a new one`],
     isOther(fields['name'], name) && ['name', `"name" must be ${name}, under which it is saved`],
@@ -142,7 +141,7 @@ export function complete(definition: string, { file, name, id, newId, nameOf }: 
   ];
   if (lines.length === 0) return definition;
   const completed = insertLines(definition, lines.join(''));
-  const isWhole = fieldsOf(parseDefinition(completed))?.['id'] !== undefined;
+  const isWhole = fieldsOf(parseDefinition(completed, file))?.['id'] !== undefined;
   if (!isWhole) rejectDraft([yaml.fault([], `write ${lines.join(' and ').replaceAll('\n', '')}`)]);
   return completed;
 }

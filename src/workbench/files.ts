@@ -6,29 +6,42 @@ import { TailraceError } from '../errors.ts';
 import { OutsideError, syncFolder } from '../lib/file.ts';
 import { type DraftTexts, SQL_FILE, YAML_FILE } from './draft.ts';
 
-/** The file system as saves use it. */
-export interface FileOptions {
-  /** Default: that of Node. */
-  readonly rename?: typeof rename;
-  /** A file of tests, which only a new folder gets. */
-  readonly test?: string | undefined;
-}
-
 /** The file of tests that a save writes, in the folder of the endpoint. */
 export const TEST_FILE = join('tests', 'search.yaml');
 
-/**
- * Reads the texts of an endpoint's folder; `undefined` if it has neither file.
- *
- * @throws Node's error; TailraceError `conflict` if one is not UTF-8
- */
+/** Texts of a definition; only endpoints have `sql`. */
+export interface KeptTexts {
+  readonly definition: string;
+  readonly sql?: string | undefined;
+}
+
+/** The files of an endpoint, in its folder. */
+const FILES = [YAML_FILE, SQL_FILE];
+
+/** Reads the texts of an endpoint's folder; `undefined` if it has neither file. @throws as `readIfThere` */
 export async function readTexts(folder: string): Promise<DraftTexts | undefined> {
-  const [definition, sql] = await Promise.all([
-    readIfThere(join(folder, YAML_FILE)),
-    readIfThere(join(folder, SQL_FILE)),
-  ]);
+  const [definition, sql] = await Promise.all(FILES.map((name) => readIfThere(join(folder, name))));
   if (definition === undefined && sql === undefined) return undefined;
   return { definition: definition ?? '', sql: sql ?? '' };
+}
+
+/**
+ * Reads the texts that a save would replace. @param path of the file, or of the folder of an endpoint
+ * @throws as `readIfThere`; TailraceError `forbidden` for a link
+ */
+export async function readKept(
+  name: string,
+  path: string,
+  isFolder: boolean,
+): Promise<KeptTexts | undefined> {
+  await rejectLinks(
+    name,
+    isFolder ? FILES.map((file) => join(path, file)) : [path],
+    isFolder ? path : undefined,
+  );
+  if (isFolder) return await readTexts(path);
+  const definition = await readIfThere(path);
+  return definition === undefined ? undefined : { definition };
 }
 
 /** Reads a text; `undefined` if there is no such file. @throws Node's error; TailraceError `conflict` if it is not UTF-8 */
@@ -42,22 +55,13 @@ export async function readIfThere(path: string): Promise<string | undefined> {
   throw new TailraceError('conflict', `${basename(path)} is not UTF-8; convert the file, then read it again`);
 }
 
-/** Texts of a definition; only endpoints have `sql`. */
-export interface KeptTexts {
-  readonly definition: string;
-  readonly sql?: string | undefined;
-}
-
 /** Returns the version of the texts: a hash of each. */
 export function versionOf({ definition, sql }: KeptTexts): string {
-  return [definition, ...(sql === undefined ? [] : [sql])].map(hashText).join('-');
+  const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
+  return sql === undefined ? hash(definition) : `${hash(definition)}-${hash(sql)}`;
 }
 
-function hashText(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
-}
-
-interface ReadVersion {
+export interface ReadVersion {
   readonly noun: string;
   readonly name: string;
   /** What was read before; null: there was no such definition. It may be any text. */
@@ -81,21 +85,20 @@ function describeChange(now: KeptTexts, version: string): string {
   if (now.sql === undefined) return 'the file has changed';
   const before = version.split('-');
   const hashes = versionOf(now).split('-');
-  const changed = [YAML_FILE, SQL_FILE].filter((_, i) => hashes[i] !== before[i]);
+  const changed = FILES.filter((_, i) => hashes[i] !== before[i]);
   return `${changed.join(' and ')} ${changed.length === 1 ? 'has' : 'have'} changed`;
 }
 
 /**
  * Rejects links, and what is not a file or not the folder: a save would write elsewhere, or replace the link.
- *
  * @throws TailraceError `forbidden`
  */
 export async function rejectLinks(name: string, files: readonly string[], folder?: string): Promise<void> {
-  const isOther = async (path: string, is: 'isFile' | 'isDirectory') =>
-    (await lstat(path).catch(() => undefined))?.[is]() === false;
-  const ofFiles = files.map((path) => isOther(path, 'isFile'));
-  const found = await Promise.all([...ofFiles, folder !== undefined && isOther(folder, 'isDirectory')]);
-  if (found.includes(true)) throw linked(name);
+  const statsOf = (path: string) => lstat(path).catch(() => undefined);
+  const found = await Promise.all(files.map(statsOf));
+  const ofFolder = folder === undefined ? undefined : await statsOf(folder);
+  if (found.some((stats) => stats?.isFile() === false) || ofFolder?.isDirectory() === false)
+    throw linked(name);
 }
 
 function linked(name: string, cause?: unknown): TailraceError {
@@ -103,44 +106,57 @@ function linked(name: string, cause?: unknown): TailraceError {
   return new TailraceError('forbidden', message, { cause });
 }
 
+/** What undoes a write. */
+type TakeBack = () => Promise<void>;
+
+/** The file system as saves use it. */
+interface FileOptions {
+  /** Default: that of Node. */
+  readonly rename?: typeof rename;
+  /** A file of tests, which only a new folder gets. */
+  readonly test?: string | undefined;
+}
+
 /**
- * Writes both files, or neither: a reader of one file sees its old text or the new one, and a new folder appears with
- * both. No reload of this process may read the files while they are being replaced.
- *
- * @returns a function that undoes it
+ * Writes the file of a definition, or both of an endpoint, or none: a reader of one file sees its old text or the new one,
+ * and a new folder appears with all. No reload of this process may read the files while they are being replaced.
+ * @param path of the file, or of the folder of an endpoint
  * @throws Node's error; then the texts are the old ones
  */
-export async function writeTexts(
-  folder: string,
-  texts: DraftTexts,
-  { rename: move = rename, test }: FileOptions = {},
-): Promise<() => Promise<void>> {
-  const isNew = (await lstat(folder).catch(() => undefined)) === undefined;
-  if (isNew) return await createFolder(folder, { ...texts, test }, move);
-  if (test !== undefined)
-    throw new TailraceError('conflict', `there is a folder ${basename(folder)} already; choose another name`);
+export async function writeKept(
+  path: string,
+  { definition, sql }: KeptTexts,
+  { test, ...options }: FileOptions = {},
+): Promise<TakeBack> {
+  if (sql === undefined) return await replaceFiles([[path, definition]], options);
   const files = [
-    [join(folder, YAML_FILE), texts.definition],
-    [join(folder, SQL_FILE), texts.sql],
+    [YAML_FILE, definition],
+    [SQL_FILE, sql],
   ] as const;
-  return await replaceFiles(files, { rename: move });
+  const isNew = (await lstat(path).catch(() => undefined)) === undefined;
+  if (isNew)
+    return await createFolder(path, test === undefined ? files : [...files, [TEST_FILE, test]], options);
+  if (test !== undefined)
+    throw new TailraceError('conflict', `there is a folder ${basename(path)} already; choose another name`);
+  const replaced = files.map(([name, text]) => [join(path, name), text] as const);
+  return await replaceFiles(replaced, options);
 }
+
+type Files = readonly (readonly [path: string, text: string])[];
 
 async function createFolder(
   folder: string,
-  { test, ...texts }: DraftTexts & Pick<FileOptions, 'test'>,
-  move: typeof rename,
-) {
+  files: Files,
+  { rename: move = rename }: FileOptions,
+): Promise<TakeBack> {
   // Readers of definitions skip names that begin with a dot.
   const next = join(dirname(folder), `.${basename(folder)}.new`);
   try {
     await rm(next, { recursive: true, force: true });
     await mkdir(next);
-    await writeSynced(join(next, YAML_FILE), texts.definition);
-    await writeSynced(join(next, SQL_FILE), texts.sql);
-    if (test !== undefined) {
-      await mkdir(dirname(join(next, TEST_FILE)));
-      await writeSynced(join(next, TEST_FILE), test);
+    for (const [name, text] of files) {
+      await mkdir(dirname(join(next, name)), { recursive: true });
+      await writeSynced(join(next, name), text);
     }
     await move(next, folder);
   } catch (error) {
@@ -151,22 +167,25 @@ async function createFolder(
   return () => rm(folder, { recursive: true, force: true });
 }
 
-/** Writes files of one folder, or none of them. @returns a function that undoes it @throws as `writeTexts` */
+/** Writes files of one folder, or none of them. @throws as `writeKept` */
 export async function replaceFiles(
-  files: readonly (readonly [path: string, text: string])[],
+  files: Files,
   { rename: move = rename }: FileOptions = {},
-): Promise<() => Promise<void>> {
-  const undo: (() => Promise<void>)[] = [];
-  const takeBack = async () => {
-    for (const one of undo.toReversed()) await one();
-  };
+): Promise<TakeBack> {
   const temporary = (path: string) => join(dirname(path), `.${basename(path)}.new`);
+  const replaced: (readonly [path: string, before: string | undefined])[] = [];
+  const takeBack = async () => {
+    for (const [path, before] of replaced.toReversed()) {
+      if (before !== undefined) await writeSynced(temporary(path), before, path);
+      await (before === undefined ? rm(path, { force: true }) : rename(temporary(path), path));
+    }
+  };
   try {
     for (const [path, text] of files) await writeSynced(temporary(path), text, path);
     for (const [path] of files) {
       const before = await readIfThere(path);
       await move(temporary(path), path);
-      undo.push(() => restore(path, before));
+      replaced.push([path, before]);
     }
   } catch (error) {
     await takeBack();
@@ -176,13 +195,6 @@ export async function replaceFiles(
   }
   for (const [path] of files.slice(0, 1)) syncFolder(dirname(path));
   return takeBack;
-}
-
-async function restore(path: string, text: string | undefined): Promise<void> {
-  if (text === undefined) return await rm(path, { force: true });
-  const next = join(dirname(path), `.${basename(path)}.old`);
-  await writeSynced(next, text, path);
-  await rename(next, path);
 }
 
 /** @param like a file with the rights that the new one gets, if it exists */

@@ -26,7 +26,6 @@ const REPORT_FORMAT: Format = { ...NDJSON_FORMAT, name: 'report', engineFormat: 
 
 /**
  * Runs a draft as a request for its endpoint would be run.
- *
  * @returns `rows`: the engine's rows of JSON, joined by commas
  * @throws as `getEndpoint`; TailraceError `invalid_parameter`, `query_failed` with the engine's words
  */

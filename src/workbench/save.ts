@@ -13,16 +13,16 @@ import type { Caller } from '../keys/keyring.ts';
 import { findBelow } from '../lib/file.ts';
 import type { SavedEndpoint } from '../management/workbench-view.ts';
 import { type ExecutionOptions, getEndpoint } from './check.ts';
-import { complete, type DraftTexts, findLong, rejectDraft, SQL_FILE, YAML_FILE } from './draft.ts';
+import { complete, type DraftTexts, findLong, rejectDraft, YAML_FILE } from './draft.ts';
 import {
   type KeptTexts,
-  readTexts,
+  type ReadVersion,
+  readKept,
   rejectConflict,
-  rejectLinks,
   TEST_FILE,
   toSaveError,
   versionOf,
-  writeTexts,
+  writeKept,
 } from './files.ts';
 import { inFolder, rejectIfOff, type WorkbenchParts } from './workbench.ts';
 
@@ -58,31 +58,22 @@ export function createSave(parts: SaveParts) {
     execution: ExecutionOptions,
   ): Promise<SavedEndpoint> => {
     rejectIfOff('endpoints', parts);
-    const known = parts.registry.endpoints.find(({ name }) => name === request.name);
-    const definition = complete(request.definition, {
-      name: request.name,
-      id: known?.id,
-      newId: parts.newId,
-      nameOf: (id) => parts.registry.findEndpoint(id)?.name,
-    });
-    const texts = { definition, sql: request.sql };
+    const { test, version: read } = request;
+    const served = parts.registry.endpoints;
+    const identity = { file: YAML_FILE, name: request.name, newId: parts.newId, served };
+    const texts = { definition: complete(request.definition, identity), sql: request.sql };
     const { endpoint } = await getEndpoint(parts, texts, execution);
     if (endpoint.columns.length === 0) rejectDraft([NO_COLUMNS]);
     rejectTest(request);
     const { name } = endpoint; // the text's name, as it will be read again
     await writeServed(parts, {
-      ...{ noun: 'endpoint', name, version: request.version },
-      async place() {
+      ...{ noun: 'endpoint', name, version: read, texts, test },
+      place() {
         rejectIfOff('endpoints', parts);
-        const served = parts.registry.endpoints.find((one) => one.name === name);
-        const base = served === undefined ? name : basename(dirname(served.file));
+        const known = parts.registry.endpoints.find((one) => one.name === name);
+        const base = known === undefined ? name : basename(dirname(known.file));
         return { dir: parts.folders().endpointsDir, base };
       },
-      async read(folder) {
-        await rejectLinks(name, [join(folder, YAML_FILE), join(folder, SQL_FILE)], folder);
-        return await readTexts(folder);
-      },
-      write: (folder) => writeTexts(folder, texts, { test: request.test }),
     });
     const version = versionOf(texts);
     await auditSaved(parts, caller, `${name} ${version}`);
@@ -115,39 +106,35 @@ export function auditSaved({ audit }: Pick<SaveParts, 'audit'>, caller: Caller, 
 }
 
 /** A definition that is to be written. */
-interface Written {
-  readonly noun: string;
-  readonly name: string;
-  /** The version of the texts that were read before; null: there was no such definition. */
-  readonly version: string | null;
+interface Written extends ReadVersion {
+  readonly texts: KeptTexts;
+  /** A file of tests for a new endpoint. */
+  readonly test?: string | undefined;
   /** Returns its folder and the name of its file or folder there. A reload may have changed both. */
-  readonly place: () => Promise<{ readonly dir: string; readonly base: string }>;
-  readonly read: (path: string) => Promise<KeptTexts | undefined>;
-  /** @returns a function that undoes it */
-  readonly write: (path: string) => Promise<() => Promise<void>>;
+  readonly place: () => { readonly dir: string; readonly base: string };
 }
 
 /**
  * Writes a definition and has it served with all others.
- *
  * @throws TailraceError `forbidden`, `conflict`, `invalid_definition`: then nothing has changed
  */
 export function writeServed(
   parts: Pick<SaveParts, 'edit' | 'folders'>,
-  { name, place, read, write, ...of }: Written,
+  { place, texts, test, ...read }: Written,
 ): Promise<void> {
   return parts.edit(async (reload) => {
     try {
-      const { dir, base } = await place();
+      const { dir, base } = place();
+      await mkdir(dir, { recursive: true });
       const path = await findBelow(dir, base);
-      rejectConflict({ ...of, name }, await read(path));
-      const takeBack = await write(path);
+      rejectConflict(read, await readKept(read.name, path, texts.sql !== undefined));
+      const takeBack = await writeKept(path, texts, { test });
       await reload().catch(async (error: unknown) => {
         await takeBack();
         throw toReloadError(error, parts);
       });
     } catch (error) {
-      throw toSaveError(error, name);
+      throw toSaveError(error, read.name);
     }
   });
 }

@@ -37,7 +37,6 @@ const DEPTH_MAX = 64;
 
 /**
  * Adds the result of a run to the tests of a served endpoint, and runs these.
- *
  * @throws TailraceError `forbidden`, `endpoint_not_found`, `invalid_request`, `conflict`: then nothing has changed
  */
 export async function addTest(
@@ -149,7 +148,6 @@ const COMMENT = ` Results that were kept in the workbench. Write into "events" t
 
 /**
  * Returns the file with one more case; its comments stay.
- *
  * @throws TailraceError `conflict` if it is not a file of tests, or is full
  */
 function withCase(text: string | undefined, added: Case): string {

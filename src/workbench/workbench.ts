@@ -30,7 +30,6 @@ export interface WorkbenchParts extends RunParts {
 
 /**
  * Rejects limited callers: free SQL reads every project and every source. Signed tokens never have the scope `manage`.
- *
  * @throws TailraceError `forbidden`
  */
 export function requireAuthor(caller: Caller): void {
@@ -89,7 +88,6 @@ export async function describeWorkbench(parts: WorkbenchParts): Promise<Workbenc
 
 /**
  * Reads the present files of an endpoint, which may be newer than the served one.
- *
  * @throws TailraceError `endpoint_not_found`
  */
 export async function readFiles(parts: WorkbenchParts, idOrName: string): Promise<EndpointFiles> {

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { readTexts, writeTexts } from '../../src/workbench/files.ts';
+import { readTexts, writeKept } from '../../src/workbench/files.ts';
 import { ownFolder } from '../support/service.ts';
 
 const root = await ownFolder();
@@ -26,17 +26,17 @@ function failAt(call: number, code = 'EIO'): typeof rename {
 }
 
 test.each([1, 2])('both files are the old ones if rename %i fails, and nothing is left', async (call) => {
-  await expect(writeTexts(folder, NEW, { rename: failAt(call) })).rejects.toThrow('no rename');
+  await expect(writeKept(folder, NEW, { rename: failAt(call) })).rejects.toThrow('no rename');
   expect(await readTexts(folder)).toEqual(OLD);
   expect(await readdir(folder)).toEqual(['endpoint.yaml', 'query.sql']);
 });
 
 test('a new folder appears with both files or not at all', async () => {
   const fresh = `${folder}-new`;
-  await expect(writeTexts(fresh, NEW, { rename: failAt(1) })).rejects.toThrow('no rename');
+  await expect(writeKept(fresh, NEW, { rename: failAt(1) })).rejects.toThrow('no rename');
   expect(await readdir(join(fresh, '..'))).toEqual(['endpoint']);
   const seen: string[] = [];
-  const takeBack = await writeTexts(fresh, NEW, {
+  const takeBack = await writeKept(fresh, NEW, {
     rename: async (from, to) => {
       seen.push(...(await readdir(from)));
       await rename(from, to);
@@ -50,7 +50,7 @@ test('a new folder appears with both files or not at all', async () => {
 
 test('a save can be taken back, and keeps the rights of the files', async () => {
   await chmod(join(folder, 'query.sql'), 0o640);
-  const takeBack = await writeTexts(folder, NEW);
+  const takeBack = await writeKept(folder, NEW);
   expect(await readTexts(folder)).toEqual(NEW);
   expect((await stat(join(folder, 'query.sql'))).mode & 0o777).toBe(0o640);
   await takeBack();

@@ -29,7 +29,6 @@ export interface SqlFile {
 
 /**
  * Finds every fault of an endpoint's two files that needs neither the engine nor other definitions.
- *
  * @returns `isReadable`: whether `createFromPair` can create the endpoint all the same, so that the engine can check the
  *   query, too
  */
@@ -62,14 +61,14 @@ function findParameterFaults({ parameters = {}, cursor }: EndpointFile) {
   return faults;
 }
 
-/** Names that the service binds, some if there is a "sql_dialect"; and those that it has if there is a "cursor". */
-const BOUND: readonly string[] = [NOW_PARAMETER, ...Object.values(SQL_BOUNDS)];
-const BOUND_PREFIXES = [SQL_INSTANT_PREFIX, PINNED_PREFIX];
+const BOUNDS: readonly string[] = Object.values(SQL_BOUNDS);
+/** Names that the service binds if there is a "cursor". */
 const OF_CURSOR: readonly string[] = [CURSOR_PARAMETER, PAGE_SKIP, ...PAGE_PARAMETERS];
 
 function findNameFault(name: string, hasCursor: boolean): string | undefined {
-  if (BOUND.includes(name)) return `"${name}" is bound by the service; take another name`;
-  const prefixes = hasCursor ? [...BOUND_PREFIXES, CURSOR_PREFIX] : BOUND_PREFIXES;
+  if (name === NOW_PARAMETER || BOUNDS.includes(name))
+    return `"${name}" is bound by the service; take another name`;
+  const prefixes = [SQL_INSTANT_PREFIX, PINNED_PREFIX, ...(hasCursor ? [CURSOR_PREFIX] : [])];
   const prefix = prefixes.find((one) => name.startsWith(one));
   if (prefix !== undefined) return `"${name}" must not begin with ${prefix}: the service binds such names`;
   if (!hasCursor || !OF_CURSOR.includes(name)) return undefined;
@@ -83,53 +82,50 @@ const FAULTS_MAX = 20;
  * Checks that every `@name` of the SQL is declared, and that every declared parameter is used. The engine can check a
  * query without the latter.
  */
-function checkParameterUse(
-  file: YamlFile,
-  sql: SqlFile,
-): { readonly undeclared: readonly Fault[]; readonly unused: readonly Fault[] } {
+function checkParameterUse(file: YamlFile, sql: SqlFile) {
   if (sql.text.trim() === '') return { undeclared: [], unused: [] };
   const { parameters = {}, cursor, sql_dialect: dialect } = endpointFields(file);
   const declared = Object.keys(parameters);
   const bound = new Set([
     NOW_PARAMETER,
-    ...(dialect === undefined ? [] : Object.values(SQL_BOUNDS)),
-    ...(cursor === undefined ? [] : [...PAGE_PARAMETERS, ...cursor.by.map(toPageParameter)]),
-    ...declared,
-    ...declared.map((name) => PINNED_PREFIX + name),
+    ...(dialect === undefined ? [] : BOUNDS),
+    ...(cursor === undefined ? [] : PAGE_PARAMETERS),
+    // findPageFaults checks the form of each order.
+    ...(cursor?.by ?? []).map((order) => CURSOR_PREFIX + /^\w*/.exec(order.trim())?.[0]),
+    ...declared.flatMap((name) => [name, PINNED_PREFIX + name]),
   ]);
   const uses = findParameters(sql.text);
   const undeclared = uses
     .filter((use) => !bound.has(use.name))
     .slice(0, FAULTS_MAX)
-    .map((use) => ({
-      file: sql.file,
-      ...placeAt(sql.text, use.start),
-      message: describeUndeclared(use.name, file),
-    }));
+    .map(({ name, start }) => faultAt(sql, start, describeUndeclared(name, file)));
   const used = new Set<string | undefined>(uses.map((use) => use.name));
   if (used.has(PAGE_FROM)) for (const name of [cursor?.after, cursor?.until]) used.add(name);
   const unused = declared
     .filter((name) => !used.has(name) && findNameFault(name, false) === undefined) // findParameterFaults has those
     .slice(0, FAULTS_MAX);
   const quoted = unused.length === 0 ? new Map<string, number>() : findQuotedParameters(sql.text);
-  const notUsed = (name: string) => {
+  const describeUnused = (name: string): Fault => {
     const at = quoted.get(name);
+    if (at !== undefined)
+      return faultAt(
+        sql,
+        at,
+        `@${name} is in quotes, so it is plain text; write the parameter without quotes`,
+      );
     const message = `parameter "${name}" is declared but @${name} is not used in ${sql.file}`;
-    if (at === undefined) return { ...file.fault(['parameters', name], message), mayRun: true };
-    const inQuotes = `@${name} is in quotes, so it is plain text; write the parameter without quotes`;
-    return { file: sql.file, ...placeAt(sql.text, at), message: inQuotes };
+    return { ...file.fault(['parameters', name], message), mayRun: true };
   };
-  return { undeclared, unused: unused.map(notUsed) };
+  return { undeclared, unused: unused.map(describeUnused) };
 }
 
-/** Returns the parameter of a column in `by`, whose form findPageFaults checks. */
-function toPageParameter(order: string): string {
-  return CURSOR_PREFIX + /^\w*/.exec(order.trim())?.[0];
+function faultAt({ file, text }: SqlFile, offset: number, message: string): Fault {
+  return { file, ...placeAt(text, offset), message };
 }
 
 function describeUndeclared(name: string, { file }: YamlFile): string {
   if (PAGE_PARAMETERS.some((one) => one === name)) return `@${name} needs "cursor" in ${file}`;
-  if (Object.values(SQL_BOUNDS).some((one) => one === name)) return `@${name} needs "sql_dialect" in ${file}`;
+  if (BOUNDS.includes(name)) return `@${name} needs "sql_dialect" in ${file}`;
   const column = name.startsWith(CURSOR_PREFIX) ? name.slice(CURSOR_PREFIX.length) : '';
   if (column !== '') return `@${name} needs "${column}" in "by" of "cursor" in ${file}`;
   return `@${name} is not declared under "parameters" of ${file}`;
@@ -141,50 +137,42 @@ const CLOCK = new Set(['now', 'now64', 'nowinblock', 'today', 'yesterday', 'utct
  * The engine's clock: a test cannot set it, and the parts of one answer may have different instants. A request has
  * `@now`.
  */
-export function findClockWarning({ file, text }: SqlFile): Fault[] {
-  const { words } = parseSql(text);
+export function findClockWarning(sql: SqlFile): Fault[] {
+  const { words } = parseSql(sql.text);
   const found = words.find(({ key }, i) => CLOCK.has(key.toLowerCase()) && words[i + 1]?.key === '(');
   if (found === undefined) return [];
-  const message =
-    `${found.text}() is the engine's clock: use @now, the instant of the request, which tests ` +
-    'can set; it is served all the same';
-  return [{ file, ...placeAt(text, found.start), message }];
+  const instead = 'use @now, the instant of the request, which tests can set; it is served all the same';
+  return [faultAt(sql, found.start, `${found.text}() is the engine's clock: ${instead}`)];
 }
 
 /** Warming refreshes cached answers: it needs a cache, and an interval shorter than an answer's life (spec 2.1). */
-function* findCachingFaults({ caching, cache_warming: warming }: EndpointFile): FieldFaults {
-  if (warming === undefined || (caching !== 'disabled' && warming < caching)) return;
-  const message =
-    caching === 'disabled'
-      ? '"cache_warming" needs caching; remove it or give "caching" in seconds'
-      : `"cache_warming" must be less than "caching" (${caching} seconds), or an answer expires before its refresh`;
-  yield [['cache_warming'], message];
+function* findCachingFaults({ caching, cache_warming: warming = 0 }: EndpointFile): FieldFaults {
+  const at = ['cache_warming'];
+  if (caching === 'disabled') {
+    if (warming > 0) yield [at, '"cache_warming" needs caching; remove it or give "caching" in seconds'];
+  } else if (warming >= caching)
+    yield [at, `"cache_warming" must be less than "caching" (${caching} seconds), when an answer expires`];
 }
 
 /** With sandboxing callers read the views of the stored query and send their SELECT in `sql`. */
 function* findSandboxFaults(fields: EndpointFile, sql: string): FieldFaults {
   const { query_sandboxing: isOn, sql_dialect: dialect, caching, parameters = {} } = fields;
-  if (isOn !== true && dialect !== undefined)
-    yield [
-      ['sql_dialect'],
-      '"sql_dialect" is the dialect of the SELECTs that callers send if "query_sandboxing" is true',
-    ];
-  if (isOn !== true) return;
+  if (isOn !== true) {
+    const message = '"sql_dialect" is the dialect of the SELECTs that callers send with "query_sandboxing"';
+    if (dialect !== undefined) yield [['sql_dialect'], message];
+    return;
+  }
+  // The bounds of a SELECT depend on the instant at which it arrived.
   if (dialect !== undefined && caching !== 'disabled')
-    yield [
-      ['caching'],
-      '"caching" must be disabled with "sql_dialect": the bounds of a SELECT depend on the instant at which it arrived',
-    ];
-  if (Object.hasOwn(parameters, SQL_PARAMETER))
-    yield [
-      ['parameters', SQL_PARAMETER],
-      '"sql" is where callers send their SELECT when "query_sandboxing" is true; take another name',
-    ];
-  if (sql.trim() !== '' && findWithList(sql) === undefined)
-    yield [
-      ['query_sandboxing'],
-      '"query_sandboxing" needs a query with views that callers may read: WITH name AS (SELECT …) SELECT …',
-    ];
+    yield [['caching'], '"caching" must be disabled with "sql_dialect"'];
+  if (Object.hasOwn(parameters, SQL_PARAMETER)) {
+    const message = '"sql" is where callers send their SELECT with "query_sandboxing"; take another name';
+    yield [['parameters', SQL_PARAMETER], message];
+  }
+  if (sql.trim() !== '' && findWithList(sql) === undefined) {
+    const message = '"query_sandboxing" needs a query with views: WITH name AS (SELECT …) SELECT …';
+    yield [['query_sandboxing'], message];
+  }
 }
 
 /** A fault of the query, which has no place of its own, or of a field. */
@@ -195,18 +183,17 @@ type PageFault = string | FieldFault;
  * query continues after it.
  */
 function* findPageFaults(fields: EndpointFile, sql: string): Generator<PageFault> {
-  const { cursor } = fields;
+  const { cursor, max_rows: rowsMax, query_sandboxing: sandboxing } = fields;
   if (cursor === undefined) return;
-  const tooLarge = findSizeFault(cursor.size, fields.max_rows, findLimit(sql));
-  if (tooLarge !== undefined) yield [['cursor', 'size'], tooLarge];
-  if (fields.query_sandboxing === true)
+  yield* findSizeFaults(cursor.size, rowsMax, findLimit(sql));
+  if (sandboxing === true)
     yield [['cursor'], '"cursor" cannot be combined with "query_sandboxing"; remove one of the two'];
   const names = cursor.by.map((text) => parseOrder(text)?.name);
   for (const [i, name] of names.entries()) {
-    const wrong = findColumnFault(cursor.by[i] ?? '', name, fields);
+    const isTwice = name !== undefined && names.indexOf(name) < i;
+    const twice = isTwice ? `"by" has "${name}" twice; name each column once` : undefined;
+    const wrong = findColumnFault(cursor.by[i] ?? '', name, fields) ?? twice;
     if (wrong !== undefined) yield [['cursor', 'by', i], wrong];
-    if (name !== undefined && names.indexOf(name) < i)
-      yield [['cursor', 'by', i], `"by" has "${name}" twice; name each column once`];
   }
   const used = new Set(findParameters(sql).map((use) => use.name));
   yield* findBoundFaults(fields, used);
@@ -215,30 +202,45 @@ function* findPageFaults(fields: EndpointFile, sql: string): Generator<PageFault
     // The other columns decide between rows of the instant of @page_until.
     const continues = name === names[0] && names.length > 1 && used.has(PAGE_UNTIL);
     if (name === undefined || continues || used.has(CURSOR_PREFIX + name) || sql.trim() === '') continue;
-    const why =
-      'a query continues after the row with these values, and begins at the first row if they are NULL';
-    yield `must use @${CURSOR_PREFIX}${name}: with "cursor", ${why}`;
+    yield `must use @${CURSOR_PREFIX}${name}: with "cursor", ${CONTINUES}`;
   }
 }
 
+const CONTINUES =
+  'a query continues after the row with these values, and begins at the first row if they are NULL';
+
+function* findSizeFaults(size: number, rowsMax: number, limit = size): FieldFaults {
+  const path = ['cursor', 'size'];
+  if (size > rowsMax) yield [path, `"size" must be at most "max_rows", which is ${rowsMax}`];
+  // Otherwise no page would ever be full.
+  else if (limit < size) yield [path, `"size" must be at most the LIMIT of the query, which is ${limit}`];
+}
+
+/** Finds why pages cannot be ordered by an item of `by`. @param name the column that it names */
+function findColumnFault(text: string, name: string | undefined, { columns }: EndpointFile) {
+  if (name === undefined)
+    return `"by" must name each column with its direction, asc or desc, such as timestamp desc, not ${JSON.stringify(text)}`;
+  const type = Object.hasOwn(columns, name) ? columns[name]?.type : undefined;
+  if (type === undefined) return `"${name}" must be one of "columns": ${Object.keys(columns).join(', ')}`;
+  if (type === 'integer' || type === 'string') return undefined;
+  return `"${name}" must be an integer or a string, not a ${type}: pages need exact values`;
+}
+
 /** Checks that `after` and `until` name parameters that the service can bind as the range of time. */
-function* findBoundFaults(
-  { cursor, parameters = {} }: EndpointFile,
-  used: ReadonlySet<string>,
-): Generator<PageFault> {
+function* findBoundFaults({ cursor, parameters = {} }: EndpointFile, used: ReadonlySet<string>): FieldFaults {
   for (const field of ['after', 'until'] as const) {
     const name = cursor?.[field];
     if (name === undefined) continue;
     const type = Object.hasOwn(parameters, name) ? parameters[name]?.type : undefined;
+    const path = ['cursor', field];
     if (type !== 'timestamp')
-      yield [
-        ['cursor', field],
-        `"${field}" must name a parameter of type timestamp, not ${JSON.stringify(name)}`,
-      ];
+      yield [path, `"${field}" must name a parameter of type timestamp, not ${JSON.stringify(name)}`];
     else if (!used.has(PAGE_FROM))
-      yield [['cursor', field], `"${field}" needs a query that uses @${PAGE_FROM} and @${PAGE_UNTIL}`];
+      yield [path, `"${field}" needs a query that uses @${PAGE_FROM} and @${PAGE_UNTIL}`];
   }
 }
+
+const RANGE = `a page has the rows with ${TIME_COLUMN} >= @${PAGE_FROM} AND ${TIME_COLUMN} <= @${PAGE_UNTIL}`;
 
 /** Checks that a query with a range of time reads both its ends, and that an answer is one page of the newest rows in it. */
 function* findRangeFaults(
@@ -249,33 +251,11 @@ function* findRangeFaults(
   if (cursor === undefined || !PAGE_PARAMETERS.some((name) => used.has(name))) return;
   for (const name of PAGE_PARAMETERS) if (!used.has(name)) yield `must use @${name}: ${RANGE}`;
   const order = parseOrder(cursor.by[0] ?? '');
-  if (order?.name !== TIME_COLUMN || order.direction !== 'desc' || columns[TIME_COLUMN]?.type !== 'integer')
-    yield [
-      ['cursor', 'by', 0],
-      `"by" must begin with ${TIME_COLUMN} desc, an integer in microseconds since 1970: the query uses @${PAGE_FROM}`,
-    ];
+  const isTime = order?.name === TIME_COLUMN && columns[TIME_COLUMN]?.type === 'integer';
+  if (!isTime || order.direction !== 'desc') {
+    const expected = `${TIME_COLUMN} desc, an integer in microseconds since 1970`;
+    yield [['cursor', 'by', 0], `"by" must begin with ${expected}: the query uses @${PAGE_FROM}`];
+  }
   if (Math.min(findLimit(sql) ?? rowsMax, rowsMax) > cursor.size)
     yield `must end with LIMIT ${cursor.size}, the "size" of a page: with @${PAGE_FROM}, an answer has at most one page`;
-}
-
-const RANGE = `a page has the rows with ${TIME_COLUMN} >= @${PAGE_FROM} AND ${TIME_COLUMN} <= @${PAGE_UNTIL}`;
-
-function findSizeFault(size: number, rowsMax: number, limit = size): string | undefined {
-  if (size > rowsMax) return `"size" must be at most "max_rows", which is ${rowsMax}`;
-  if (limit >= size) return undefined;
-  return `"size" must be at most the LIMIT of the query, which is ${limit}: no page would ever be full`;
-}
-
-/** Finds why pages cannot be ordered by an item of `by`. @param name the column that it names */
-function findColumnFault(
-  text: string,
-  name: string | undefined,
-  { columns }: EndpointFile,
-): string | undefined {
-  if (name === undefined)
-    return `"by" must name each column with its direction, asc or desc, such as timestamp desc, not ${JSON.stringify(text)}`;
-  const type = Object.hasOwn(columns, name) ? columns[name]?.type : undefined;
-  if (type === undefined) return `"${name}" must be one of "columns": ${Object.keys(columns).join(', ')}`;
-  if (type === 'integer' || type === 'string') return undefined;
-  return `"${name}" must be an integer or a string, not a ${type}: pages need exact values`;
 }

@@ -133,7 +133,6 @@ const OPERATORS_MAX = 48;
 
 /**
  * Translates a chain of + and -, or of * / and ||, from the left.
- *
  * @throws NotUnderstood if BigQuery has no operator for the types
  */
 function translateOperation({ first, rest }: Form<'operation'>, context: Context): Value {

@@ -29,7 +29,6 @@ const ITEMS_MAX = 20;
 
 /**
  * Translates FROM. @returns a function that writes the clause, once all that the SELECT reads is known
- *
  * @throws NotUnderstood for what is not understood in it
  */
 export function translateFrom(items: readonly FromItem[], context: SelectContext) {

@@ -84,7 +84,6 @@ interface RelationOptions {
  * these, each once.
  *
  * A list of several records gives a row for each, a single record or none gives one row.
- *
  * @param isTyped whether only typed columns and those of every event are read, from a view that has them in one SELECT.
  *   The flag is set for an event that lacks one of these: what the event has there, and whether it is a list, is in its
  *   metadata. Then anything else throws NotUnderstood

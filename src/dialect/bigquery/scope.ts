@@ -47,7 +47,6 @@ type NameTarget = { readonly value: Value } | { readonly origin: Origin; readonl
 /**
  * Finds what a name of one or more parts stands for: a record of an UNNEST first, whose name hides columns, then a
  * relation, a column, and last a field of a record, named without it. @returns `undefined` if there is none
- *
  * @throws NotUnderstood for an ambiguous name
  */
 export function findName(names: readonly string[], scope: ColumnScope): NameTarget | undefined {

@@ -33,7 +33,6 @@ export const takes = (min: number, max: number, write: BigQueryFunction['write']
 
 /**
  * A function of values, such as `(string, count, count?)`.
- *
  * @param write gets the SQL of each argument that is there; a text is the name of the engine's function
  */
 export function plain(
@@ -148,7 +147,6 @@ export function translateCount(
 
 /**
  * `approx_quantiles(x, n)[offset(k)]`, or the member of such an array.
- *
  * @throws NotUnderstood for the member of any other list
  */
 export function translateMember(

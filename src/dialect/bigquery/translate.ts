@@ -48,7 +48,6 @@ export interface TranslatedColumn {
 /**
  * Translates a caller's BigQuery SELECT to ClickHouse (spec: query sandboxing, with another dialect). What is not
  * understood is rejected by name and place; docs/supabase.md lists what is understood.
- *
  * @throws TailraceError `invalid_parameter`
  */
 export function translateBigQuery(sql: string, options: TranslateOptions): Translation {

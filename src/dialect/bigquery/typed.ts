@@ -7,7 +7,6 @@ import { AGGREGATES } from './signature.ts';
  * Rows that may have a value beside their typed columns pass every condition. They are in the answer, if there are
  * some, since either they come first, or they are ordered by what is known of them; and if the answer has none, no row
  * was left out for one.
- *
  * @param label a name that no other column has
  * @returns `undefined` for SELECTs of other forms
  */

@@ -57,7 +57,6 @@ type Share = (form: JsonForm, sql: string) => string;
 
 /**
  * A value of the metadata.
- *
  * @param raw its JSON text, empty if there is none or it is null
  * @param typed the typed column of its path; then `raw` is empty if the column has the value
  */
@@ -192,7 +191,6 @@ export function instantOf(text: string, type: TimeType): Value {
 
 /**
  * One type for values that stand in for each other, as in CASE, and each as this type.
- *
  * @throws NotUnderstood if there is none
  */
 export function unify(values: readonly Value[]): { readonly type: Type; readonly sqls: readonly string[] } {

@@ -1,7 +1,6 @@
 import { findTextFaults, renderText } from '../../../src/alerts/text.ts';
 import type { ParameterFields, ParameterType } from '../../../src/definitions/parameter-type.ts';
-import { TEXT_TYPES } from '../../../src/definitions/text-type.ts';
-import { VALUE_TYPES } from '../../../src/definitions/value-type.ts';
+import { TYPES } from '../../../src/definitions/value-type.ts';
 import { YAML_TOKENS_MAX } from '../../../src/definitions/yaml-bounds.ts';
 import { parseYaml } from '../../../src/definitions/yaml-file.ts';
 import { parseTimestamp } from '../../../src/ingest/event.ts';
@@ -49,16 +48,16 @@ function typed(
 }
 
 const CHOICES = Array.from({ length: 1_000 }, (_, i) => `choice ${i}`);
-const { list } = VALUE_TYPES;
+const { list } = TYPES;
 const OF_MANY = { max_items: 1_000 };
 
 const PARAMETER_PARSERS: Readonly<Record<string, Parser>> = {
-  'an integer': typed(VALUE_TYPES.integer, {}, '1¦-¦+¦0¦ ¦e¦9'),
-  'a number': typed(VALUE_TYPES.number, {}, '1¦-¦+¦0¦.¦e¦9¦e+1'),
-  'a boolean': typed(VALUE_TYPES.boolean, {}, 'true¦1¦ '),
-  'a date': typed(VALUE_TYPES.date, {}, '2026-11-20¦-¦1¦ '),
-  'a UUID': typed(VALUE_TYPES.uuid, {}, 'a¦-¦7f0c3a52-¦0'),
-  'a choice': typed(TEXT_TYPES.enum, { values: CHOICES }, 'choice ¦1¦,'),
+  'an integer': typed(TYPES.integer, {}, '1¦-¦+¦0¦ ¦e¦9'),
+  'a number': typed(TYPES.number, {}, '1¦-¦+¦0¦.¦e¦9¦e+1'),
+  'a boolean': typed(TYPES.boolean, {}, 'true¦1¦ '),
+  'a date': typed(TYPES.date, {}, '2026-11-20¦-¦1¦ '),
+  'a UUID': typed(TYPES.uuid, {}, 'a¦-¦7f0c3a52-¦0'),
+  'a choice': typed(TYPES.enum, { values: CHOICES }, 'choice ¦1¦,'),
   'a list of texts': typed(list, { of: 'string', ...OF_MANY }, "a¦,¦'¦\\¦&¦\n"),
   'a list of choices': typed(list, { of: 'enum', values: CHOICES, ...OF_MANY }, 'choice 999,¦x,¦&¦choice '),
   'a list of integers': typed(list, { of: 'integer', ...OF_MANY }, '1¦,¦-¦9¦&'),
@@ -66,7 +65,7 @@ const PARAMETER_PARSERS: Readonly<Record<string, Parser>> = {
   ...Object.fromEntries(
     LARGE_PATTERNS.map((pattern): [string, Parser] => {
       const bounds = { pattern, max_length: MATCHED_CHARS_MAX };
-      const parser = typed(TEXT_TYPES.string, bounds, 'a¦b¦x¦0¦\u00e9¦ ¦ab');
+      const parser = typed(TYPES.string, bounds, 'a¦b¦x¦0¦\u00e9¦ ¦ab');
       return [`a text for the pattern ${pattern}`, { ...parser, charsMax: MATCHED_CHARS_MAX }];
     }),
   ),

@@ -16,7 +16,6 @@ import {
 
 /**
  * Parses one SELECT of BigQuery's in a time in proportion to its length, which is bounded.
- *
  * @throws NotUnderstood
  */
 export function parse(sql: string, dialect: DialectName): QueryTree {

@@ -45,7 +45,6 @@ function joinSources(choices: readonly RegExp[]): string {
 
 /**
  * The tokens of a text, without white space and comments.
- *
  * @throws NotUnderstood for a text beyond the bounds
  */
 export function readTokens(sql: string, dialect: DialectName): readonly BigQueryToken[] {
