@@ -58,7 +58,9 @@ const HINTS = {
 };
 
 /** Decodes a line of `readLines`, or returns why that is not possible. `isRepaired`: some bytes became U+FFFD. */
-export function decodeLine({ bytes }: Line): { readonly text: string; readonly isRepaired: boolean } | { readonly reason: string } {
+export function decodeLine({
+  bytes,
+}: Line): { readonly text: string; readonly isRepaired: boolean } | { readonly reason: string } {
   if (bytes === undefined) return { reason: `is longer than ${EVENT_BYTES_MAX} bytes` };
   const other = findOtherEncoding(bytes);
   if (other === undefined) return { text: bytes.toString(), isRepaired: !isUtf8(bytes) };
