@@ -25,6 +25,10 @@ test('serve prints a key with which it stores an event and returns it, tells its
     const names = text.split('\0').map((line) => line.split('=', 1)[0]);
     expect(names).toEqual(expect.arrayContaining(['PATH', 'TZ', 'UV_THREADPOOL_SIZE', 'JE_MALLOC_CONF']));
     expect(names.filter((name) => /TAILRACE|OTHER/.test(name ?? ''))).toEqual([]);
+    const named = ['cmdline', 'comm'].map((name) =>
+      readFileSync(`/proc/${service.child.pid}/${name}`, 'utf8'),
+    );
+    for (const one of [key, PUBLIC_KEY]) expect(named.join()).not.toContain(one);
   }
   const path = `${QUERY_PATH}/logs.all?project=p1`;
   const answer = await get(service.url, path, { 'x-api-key': key });

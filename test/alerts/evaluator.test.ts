@@ -30,19 +30,12 @@ const rows = (...paths: string[]): Outcome => ({
 });
 
 /** A service with an evaluator on its own store, or on that of another one. */
-function open({
-  store: given,
-  alert = alertOf(),
-  owner = 'one',
-  receivers = ['ops'],
-}: Partial<{ store: AlertStore; alert: Alert; owner: string; receivers: string[] }> = {}) {
-  const store = given ?? openSqliteStore(join(folder.path, String(++made))).alerts;
+function open(store: AlertStore = openSqliteStore(join(folder.path, String(++made))).alerts, owner = 'one') {
   const world = {
     nowMs: START_MS,
     outcome: rows(),
-    alerts: [alert],
+    alerts: [alertOf()],
     asked: [] as number[],
-    errors: [] as unknown[],
     ticks: 0,
     onAsk: (_: string) => {},
   };
@@ -53,8 +46,7 @@ function open({
   };
   const options: EvaluatorOptions = {
     ...{ alerts: () => world.alerts, evaluate, store, owner, now: () => world.nowMs },
-    ...{ leaseMs: () => 60_000, ticks: () => world.ticks++ * 60_000, receivers: () => new Set(receivers) },
-    onEvaluated: (_, error) => error !== undefined && world.errors.push(error),
+    ...{ leaseMs: () => 60_000, ticks: () => world.ticks++ * 60_000, receivers: () => new Set(['ops']) },
   };
   const evaluator = createEvaluator(options);
   /** Moves the clock, and evaluates what is due then. */
@@ -155,65 +147,15 @@ test('an alert that is edited or removed while it is evaluated is not evaluated 
   );
 });
 
-test('`for` goes on over a restart, and nothing fires twice because of one', async () => {
-  const alert = alertOf({ for: 120 });
-  const { store, ...first } = open({ alert });
-  await first.at(0, rows('/a'));
-  await first.at(1, rows('/a'));
-  await first.evaluator.close();
-  const second = open({ alert, store, owner: 'two' });
-  await second.at(2, rows('/a'));
-  expect(await receive(store)).toEqual(['firing: /a fails']);
-  await second.evaluator.close();
-  const third = open({ alert, store, owner: 'three' });
-  await third.at(3, rows('/a'));
-  await third.at(4, rows());
-  expect(await receive(store)).toEqual(['resolved: Resolved: /a fails']);
-});
-
 test('of two processes one evaluates, and the other goes on when it ends', async () => {
   const one = open();
-  const other = open({ store: one.store, owner: 'other' });
+  const other = open(one.store, 'other');
   for (const each of [one, other]) await each.at(0, rows('/a'));
   expect([one.evaluator.isLeader(), other.evaluator.isLeader()]).toEqual([true, false]);
   await one.evaluator.close();
   await other.at(1, rows('/a'));
   expect([one.world.asked.length, other.world.asked.length]).toEqual([1, 1]);
   expect(await receive(one.store)).toEqual(['firing: /a fails']);
-});
-
-test('an evaluation that could not be written is repeated, with one message', async () => {
-  const { store, world, at } = open();
-  await at(0, rows());
-  const { write } = store;
-  let isLost = true;
-  Object.assign(store, {
-    async write(written: Parameters<AlertStore['write']>[0]) {
-      const result = await write(written);
-      if (isLost) throw new Error('the connection was lost after the commit');
-      return result;
-    },
-  });
-  await at(1, rows('/a'));
-  expect(world.errors.length).toBe(1);
-  isLost = false;
-  await at(1, rows('/a'));
-  await at(2, rows('/a'));
-  expect(await receive(store)).toEqual(['firing: /a fails']);
-});
-
-test('a silence holds messages back, and what still fires at its end is sent', async () => {
-  const { store, at } = open();
-  await store.addSilence({
-    ...{ id: 's', alert: ID, labels: '{"path":"/a"}', untilMs: START_MS + 1.5 * MINUTE_MS },
-    ...{ comment: 'deploy', author: 'cli', createdMs: START_MS },
-  });
-  await at(0, rows('/a', '/b'));
-  expect(await receive(store)).toEqual(['firing: /b fails']);
-  await at(1, rows('/a', '/b'));
-  expect(await receive(store)).toEqual([]);
-  await at(3, rows('/a', '/b'));
-  expect(await receive(store)).toEqual(['firing: /a fails']);
 });
 
 test('what fires is listed for receivers that get it again: not what is silenced, or has resolved', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AlertView } from '../../src/management/alert-view.ts';
 import { storeSample } from '../../src/sample/fill.ts';
 import { INCIDENT } from '../../src/sample/source.ts';
-import { get } from '../support/http.ts';
+import { read } from '../support/http.ts';
 import { ownService } from '../support/service.ts';
 
 // The alerts of a new project on the sample of `tailrace dev`, whose last event is of this instant.
@@ -20,10 +20,7 @@ const service = await ownService({
   },
 });
 
-async function listAlerts(): Promise<readonly AlertView[]> {
-  const { body } = await get(service.url, '/api/alerts');
-  return body.result as unknown as AlertView[]; // by its route
-}
+const listAlerts = async () => (await read<{ result: AlertView[] }>(service.url, '/api/alerts')).result;
 
 /** Moves the clock, and waits until each alert has been evaluated at its tick. @returns what is not inactive, with its instances */
 async function stateAfter(minutes: number): Promise<Record<string, unknown>> {

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import type { AlertMessage } from '../../src/alerts/message.ts';
 import type { AlertEntryView, AlertView } from '../../src/management/alert-view.ts';
 import { readEagerAlert, storeFailures } from '../support/alerting.ts';
-import { get } from '../support/http.ts';
+import { get, read, request } from '../support/http.ts';
+import { post } from '../support/ingest.ts';
 import { type ReceiverServer, startReceiver } from '../support/receiver-server.ts';
 import { ownFolder, PRIVATE_KEY, startTestService } from '../support/service.ts';
 
@@ -58,33 +59,20 @@ async function writeReceivers(paths: Readonly<Record<string, string>>): Promise<
   await writeFile(receiversFile, entries.join(''), { mode: 0o600 });
 }
 
-interface Call {
-  readonly key?: string;
-  readonly body?: unknown;
-  readonly method?: string;
-}
-
-const call = (path: string, options: Call = {}) => callApi(`/api/alerts${path}`, options);
-
-async function callApi(path: string, { key = PRIVATE_KEY, body, ...rest }: Call = {}) {
-  const { method = body === undefined ? 'GET' : 'POST' } = rest;
-  const response = await fetch(`${running.url}${path}`, {
-    method,
-    headers: { 'x-api-key': key, ...(body !== undefined && { 'content-type': 'application/json' }) },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  const json = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
-  return { status: response.status, text, json };
-}
-
-const listAlerts = async (key = PRIVATE_KEY) => (await call('', { key })).json['result'] as AlertView[];
-const readHistory = async () => (await call(`/${NAME}/history`)).json['result'] as AlertEntryView[];
+const ALERTS = '/api/alerts';
+const call = (path: string, key = PRIVATE_KEY) =>
+  get(running.url, `${ALERTS}/${NAME}${path}`, { 'x-api-key': key });
+const send = (path: string, body: object = {}, key = PRIVATE_KEY) =>
+  post<Readonly<Record<string, unknown>>>(running.url, `${ALERTS}/${path}`, body, { 'x-api-key': key });
+const listAlerts = async (key?: string) =>
+  (await read<{ result: AlertView[] }>(running.url, ALERTS, key)).result;
+const readHistory = async () =>
+  (await read<{ result: AlertEntryView[] }>(running.url, `${ALERTS}/${NAME}/history`)).result;
 const lastAudit = async () => (await running.service.keyring.log({ limit: 1 }))[0];
 
 /** Tests the alert by the command. */
 async function testAlert(): Promise<void> {
-  expect((await call(`/${NAME}/test`, { method: 'POST' })).status).toBe(200);
+  expect((await send(`${NAME}/test`)).status).toBe(200);
 }
 
 const sentTo = (path: string) => receiver.received.filter((one) => one.path === path);
@@ -140,23 +128,23 @@ describe('a service', () => {
   test('accepts silences that end, with a comment, and keeps them in the audit trail', async () => {
     const at = (ms: number) => new Date(running.clock.now + ms).toISOString();
     const right = { until: at(3_600_000), comment: 'deploy', labels: { path: '/cart' } };
-    const path = `/${NAME}/silences`;
+    const path = `${NAME}/silences`;
     for (const [body, message] of [
       [{ ...right, until: at(-1) }, 'until is in the past'],
       [{ ...right, until: at(1_000 * 365 * 86_400_000) }, 'until is more than 90 days ahead'],
       [{ ...right, comment: '' }, 'comment must be a string of 1 to 500 characters'],
       [{ ...right, labels: { route: '/' } }, 'which failing.paths has no label for; it has path'],
     ] as const) {
-      const { status, text } = await call(path, { body });
+      const { status, text } = await send(path, body);
       expect([status, text]).toEqual([400, expect.stringContaining(message)]);
     }
-    expect((await call('/nothing/silences', { body: right })).status).toBe(404);
-    const { status, json } = await call(path, { body: right });
+    expect((await send('nothing/silences', right)).status).toBe(404);
+    const { status, body: json } = await send(path, right);
     expect([status, json['by']]).toEqual([201, 'private']);
     expect((await listAlerts())[0]?.silences).toEqual([json]);
     const detail = expect.stringContaining(NAME);
     expect(await lastAudit()).toMatchObject({ action: 'silenced', actor: 'private', detail });
-    const remove = (id: unknown) => call(`${path}/${id}`, { method: 'DELETE' });
+    const remove = (id: unknown) => request(running.url, `${ALERTS}/${path}/${id}`, { method: 'DELETE' });
     expect((await remove(json['id'])).status).toBe(204);
     expect((await listAlerts())[0]?.silences).toEqual([]);
     expect(await lastAudit()).toMatchObject({ action: 'unsilenced', detail: `${NAME}: deploy` });
@@ -164,16 +152,16 @@ describe('a service', () => {
   });
 
   test('sends a test message for a key that may manage, and says what its receivers made of it', async () => {
-    const send = (key = PRIVATE_KEY, name = NAME) => call(`/${name}/test`, { key, method: 'POST' });
+    const sendTest = (key?: string) => send(`${NAME}/test`, {}, key);
     const answer = { result: { ops: 'sent' }, firing: 1, last_error: null };
-    expect(await send()).toMatchObject({ status: 200, json: answer });
+    expect(await sendTest()).toMatchObject({ status: 200, body: answer });
     expect(messagesTo('/one')).toMatchObject([{ status: 'firing' }, { test: true }]);
-    expect((await send(await running.newKey({}))).status).toBe(403);
+    expect((await sendTest(await running.newKey({}))).status).toBe(403);
     const limited = await running.newKey({ scopes: ['query', 'manage'], endpoints: ['logs.all'] });
-    expect((await send(limited)).status).toBe(404);
+    expect((await sendTest(limited)).status).toBe(404);
     down.add('/one');
-    const failed = await send();
-    expect(failed.json['result']).toEqual({ ops: expect.stringMatching(/503.*; it is sent again later$/) });
+    const failed = await sendTest();
+    expect(failed.body.result).toEqual({ ops: expect.stringMatching(/503.*; it is sent again later$/) });
     running.clock.now += 600_000;
     const alerts = 'messages of alerts have failed for ten minutes, to ops; see the log';
     expect((await get(running.url, '/ready')).body).toMatchObject({ alerts });
@@ -184,10 +172,10 @@ test('a key that may manage evaluates an alert over the time before now, which s
   // A message that waits may be sent again meanwhile, with the id that it had.
   const idsReceived = () => new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
   const before = idsReceived();
-  const replay = (body: object, key = PRIVATE_KEY) => call(`/${NAME}/replay`, { key, body });
+  const replay = (body: object, key?: string) => send(`${NAME}/replay`, body, key);
   const minute = await replay({ since_seconds: 60 });
-  expect(minute.json).toMatchObject({ ticks: 61, every_seconds: 1, fired: 1, failures: 0, to: ['ops'] });
-  expect(minute.json['messages']).toMatchObject([{ status: 'firing', instances: [{ path: '/cart' }] }]);
+  expect(minute.body).toMatchObject({ ticks: 61, every_seconds: 1, fired: 1, failures: 0, to: ['ops'] });
+  expect(minute.body['messages']).toMatchObject([{ status: 'firing', instances: [{ path: '/cart' }] }]);
   const year = await replay({ since_seconds: 365 * 86_400 });
   expect([year.status, year.text]).toEqual([400, expect.stringContaining('the most is 10080, in 10080 s')]);
   expect((await replay({ since_seconds: 60 }, await running.newKey({}))).status).toBe(403);
@@ -241,10 +229,10 @@ describe('a reload', () => {
 
   test('shows a key that may read the present rows of an alert nothing of what it was about before', async () => {
     const key = await running.newKey({ pins: { project: 'beacon' } });
-    expect((await call(`/${NAME}/history`, { key })).status).toBe(404);
+    expect((await call('/history', key)).status).toBe(404);
     await writeFile(alertFile, eager.replace('aurora', 'beacon'));
     await running.core.reload();
-    const [state, history] = [await call(`/${NAME}`, { key }), await call(`/${NAME}/history`, { key })];
+    const [state, history] = [await call('', key), await call('/history', key)];
     expect([state.status, history.status]).toEqual([200, 200]);
     expect(history.text).toContain('"change":"firing"');
     expect(`${state.text}${history.text}`).not.toContain('/cart');
@@ -253,7 +241,7 @@ describe('a reload', () => {
     const before = await countResolved();
     running.clock.now += 1_000;
     await expect.poll(countResolved).toBe(before + 1);
-    expect((await call(`/${NAME}/history`, { key })).text).not.toContain('/cart');
+    expect((await call('/history', key)).text).not.toContain('/cart');
     expect((await readHistory()).some((one) => one.labels?.['path'] === '/cart')).toBe(true);
   });
 });

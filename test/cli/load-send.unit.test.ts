@@ -5,6 +5,9 @@ import { type ReceiverServer, startReceiver } from '../support/receiver-server.t
 let service: ReceiverServer | undefined;
 afterEach(() => service?.close());
 
+/** The connection breaks before the response. */
+const LOST = 0;
+
 interface Reply {
   readonly status: number;
   readonly body?: string;
@@ -17,7 +20,8 @@ async function open(replies: readonly Reply[], options: Partial<SenderOptions> =
   service = await startReceiver((_, response) => {
     const [{ status, body = '{"message":"Logged!"}', headers = {} } = { status: 200 }] = left;
     if (left.length > 1) left.shift();
-    response.writeHead(status, headers).end(body);
+    if (status === LOST) response.destroy();
+    else response.writeHead(status, headers).end(body);
   });
   const waits: number[] = [];
   const sink = createSender({
@@ -37,6 +41,7 @@ test('a service that cannot store events is sent the same batch again, after twi
   const unavailable = { status: 503, body: '{"error":{"message":"full"}}' };
   const rejected: unknown[] = [];
   const replies = [
+    { status: LOST },
     unavailable,
     { ...unavailable, headers: { 'retry-after': '7' } },
     { status: 429, headers: { 'retry-after': '999' }, body: 'no JSON' },
@@ -48,7 +53,7 @@ test('a service that cannot store events is sent the same batch again, after twi
   await sink.add({ number: 4, text: '{}' });
   await sink.add({ number: 6, text: '{' });
   await sink.flush();
-  expect(waits).toEqual([500, 7_000, 30_000, 4_000]);
+  expect(waits).toEqual([500, 1_000, 7_000, 30_000, 8_000]);
   expect(new Set(received.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
   expect([sink.counts.stored, rejected]).toEqual([1, [[6, 'is not valid JSON']]]);
 });

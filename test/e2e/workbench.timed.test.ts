@@ -4,12 +4,13 @@ import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { createEndpointTests } from '../../src/cli/commands/test.ts';
 import { storeCanaries, writeDefinitions } from '../sandbox/support.ts';
-import { writeEveryType } from '../support/every-type.ts';
+import { EVERY_TYPE } from '../support/every-type.ts';
 import { PRIVATE_KEY as key, ownService } from '../support/service.ts';
 import { faultsOf, open, run, signIn, startBrowser } from './browser.ts';
 
 const COUNT = 'SELECT count() AS n FROM app_logs WHERE project = @project';
 const definitions = await writeDefinitions({
+  ...EVERY_TYPE,
   'endpoints/kept.alone/endpoint.yaml': definition('kept.alone', '7dea32a0-fb99-4b83-9c42-c900fca9aeb6'),
   'endpoints/kept.alone/query.sql': COUNT,
   'endpoints/kept.alone/tests/one.yaml': `now: 2026-01-01T00:00:00Z
@@ -17,7 +18,6 @@ cases:
   - { name: no events, parameters: { project: p }, rows: [{ n: 0 }] }
 `,
 });
-await writeEveryType(definitions.path);
 const alerts = join(definitions.path, 'alerts');
 await mkdir(alerts);
 const { service, core, config, url, call } = await ownService({
@@ -95,16 +95,6 @@ describe('an endpoint under work', () => {
     await faults.getByRole('button', { name: /query\.sql.*must be one SELECT/ }).waitFor();
     await press(page, 'Run');
     await page.getByText('Not run: the files have the faults above.').waitFor();
-  });
-
-  test('runs with a parameter that it does not use yet', async () => {
-    const page = await openBench('kept.alone');
-    await write(sqlOf(page), 'SELECT count() AS n FROM app_logs');
-    const faults = page.getByRole('list', { name: 'Faults' });
-    await faults.getByRole('button', { name: /"project" is declared but @project is not used/ }).waitFor();
-    await page.getByLabel('project', { exact: false }).first().fill('p');
-    await press(page, 'Run');
-    await page.getByRole('region', { name: 'Rows of the answer' }).getByRole('row').nth(1).waitFor();
   });
 
   test('survives a reload, for its author only, until it is discarded', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
 import type { RejectedEventsView, RejectedRequestsView } from '../../src/management/admin-view.ts';
-import { expectError, get } from '../support/http.ts';
+import { expectError, get, read } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
 import { ownService } from '../support/service.ts';
 
@@ -11,11 +11,6 @@ const service = await ownService({ now: Date.UTC(2026, 10, 20, 12) });
 const { url, core, clock } = service;
 const { keyring } = service.service;
 
-async function read<T>(path: string, key?: string): Promise<T> {
-  const answer = await get(url, path, key === undefined ? {} : { 'x-api-key': key });
-  expect(answer.status, answer.text).toBe(200);
-  return JSON.parse(answer.text) as T;
-}
 const makeKey = async (fields: Partial<NewKey>) => {
   const { key, record } = await keyring.create({ name: 'k', scopes: ['query', 'manage'], ...fields });
   return { key, id: record.id };
@@ -31,7 +26,8 @@ const ofEndpoints = await makeKey({ endpoints: ['logs.all'] });
 const manageOnly = await makeKey({ scopes: ['manage'] });
 
 describe('rejected events', () => {
-  const list = async (key?: string) => (await read<RejectedEventsView>('/api/rejected-events', key)).result;
+  const list = async (key?: string) =>
+    (await read<RejectedEventsView>(url, '/api/rejected-events', key)).result;
 
   test('are listed by source, reason and key, with the last of them', async () => {
     const old = { timestamp: '1901-01-01T00:00:00Z', event_message: 'of aurora' };
@@ -81,7 +77,7 @@ describe('rejected events', () => {
 
 test('rejected requests are listed with reason and address; limited keys see only those of keys that they may know of', async () => {
   const list = async (key?: string) =>
-    (await read<RejectedRequestsView>('/api/rejected-requests', key)).result;
+    (await read<RejectedRequestsView>(url, '/api/rejected-requests', key)).result;
   expectError(await get(url, '/api/keys', { 'x-api-key': 'tr_wrong' }), 'unauthorized');
   for (let i = 0; i < 2; i++)
     expectError(await get(url, '/api/keys', { 'x-api-key': aurora.key }), 'forbidden');

@@ -24,8 +24,8 @@ const eventsOf = async (id: string) =>
     trusted(`SELECT * FROM tailrace_audit WHERE key = '${id}' ORDER BY timestamp, action`),
   );
 
-const created = await post(url, '/api/keys', { name: 'front end', scopes: ['query'] });
-const { id } = created.body as unknown as { id: string };
+const created = await post<{ id: string }>(url, '/api/keys', { name: 'front end', scopes: ['query'] });
+const { id } = created.body;
 
 describe('the events of the audit trail', () => {
   test('have what an entry has, and are found by a search', async () => {

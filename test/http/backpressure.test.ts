@@ -58,7 +58,7 @@ async function holdEngine(project: string) {
   };
 }
 
-test('events for an engine that stands still are rejected early, and accepted when it goes on; what waited is stored', async () => {
+test('events for an engine that stands still are rejected early, by every protocol before its body is read, and accepted when it goes on; what waited is stored, what would be rejected anyway has its own reason', async () => {
   const project = newProject();
   const { goOn } = await holdEngine(project);
   const before = await readMetric(url, 'tailrace_ingest_overloaded_total', { reason: 'engine' });
@@ -66,16 +66,6 @@ test('events for an engine that stands still are rejected early, and accepted wh
   expectError(answer, 'overloaded');
   expect(answer.body.error.message).toContain('the engine pauses; send them again');
   expect(await readMetric(url, 'tailrace_ingest_overloaded_total', { reason: 'engine' })).toBe(before + 1);
-  const stored = await goOn();
-  expect((await post(url, TO_EDGE, [{ id: 'later', project }])).status).toBe(200);
-  const ids = await idsOf(core, project);
-  expect(ids).toHaveLength(stored + 1);
-  expect(ids).toContain('held-0');
-  expect(ids).not.toContain('rejected');
-});
-
-test('every protocol is rejected before its body is read; what would be rejected anyway has its own reason', async () => {
-  const { goOn } = await holdEngine(newProject());
   for (const { path, type } of [...Object.values(WIRES), { path: TO_EDGE, type: 'application/x-ndjson' }]) {
     const { socket, received } = await openRaw(url);
     socket.write(postHead(path, { 'content-type': type, 'content-length': 1_000 }));
@@ -90,5 +80,10 @@ test('every protocol is rejected before its body is read; what would be rejected
   ];
   for (const [status, body, headers] of wrong)
     expect((await post(url, TO_EDGE, body, headers)).status).toBe(status);
-  await goOn();
+  const stored = await goOn();
+  expect((await post(url, TO_EDGE, [{ id: 'later', project }])).status).toBe(200);
+  const ids = await idsOf(core, project);
+  expect(ids).toHaveLength(stored + 1);
+  expect(ids).toContain('held-0');
+  expect(ids).not.toContain('rejected');
 });

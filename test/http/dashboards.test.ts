@@ -1,9 +1,9 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { DashboardSummary, DashboardView } from '../../src/management/dashboard-view.ts';
-import { expectError, get, request } from '../support/http.ts';
-import { ownFolder, ownService, PRIVATE_KEY } from '../support/service.ts';
+import type { DashboardView } from '../../src/management/dashboard-view.ts';
+import { expectError, get, read } from '../support/http.ts';
+import { ownFolder, ownService } from '../support/service.ts';
 
 const folder = await ownFolder();
 const endpointsDir = join(folder.path, 'endpoints');
@@ -28,29 +28,20 @@ const service = await ownService({
   env: { TAILRACE_ENDPOINTS_DIR: endpointsDir, TAILRACE_DASHBOARDS_DIR: dashboardsDir },
 });
 
-const read = (path: string, key = PRIVATE_KEY) =>
-  request(service.url, path, { headers: { 'x-api-key': key } });
-const list = async (key?: string) =>
-  ((await read('/api/dashboards', key)).body as unknown as { result: DashboardSummary[] }).result;
+const { url } = service;
+const ONE = '/api/dashboards/failing';
+const list = async (key?: string) => (await read(url, '/api/dashboards', key)).result;
 const panelsOf = async (key?: string) =>
-  ((await read('/api/dashboards/failing', key)).body as unknown as DashboardView).rows.map(({ panels }) =>
-    panels.map(({ endpoint }) => endpoint),
-  );
+  (await read<DashboardView>(url, ONE, key)).rows.map(({ panels }) => panels.map(({ endpoint }) => endpoint));
 
 describe('a dashboard', () => {
   test('is listed and read, by name and by UUID; a panel without its endpoint is marked', async () => {
-    expect(await list()).toEqual([
-      {
-        ...{ id: 'a0000000-0000-4000-8000-000000000001', name: 'failing', title: 'Failing' },
-        ...{ description: '', panels: 4 },
-      },
-    ]);
-    const { status, body } = await get(service.url, '/api/dashboards/failing');
-    expect(status).toBe(200);
+    const named = { id: 'a0000000-0000-4000-8000-000000000001', name: 'failing', title: 'Failing' };
+    expect(await list()).toEqual([{ ...named, description: '', panels: 4 }]);
+    const body = await read(url, ONE);
     const none = { parameters: {}, show: null, title: null, columns: [], unit: null, text: null };
     expect(body).toEqual({
-      ...{ id: 'a0000000-0000-4000-8000-000000000001', name: 'failing', title: 'Failing', description: '' },
-      range_seconds: 3600,
+      ...{ ...named, description: '', range_seconds: 3600 },
       parameters: [{ name: 'project', default: 'aurora', pinned: null }],
       rows: [
         {
@@ -68,9 +59,8 @@ describe('a dashboard', () => {
         { height_px: 220, panels: [{ ...none, endpoint: 'was.removed', missing: true, title: 'Gone' }] },
       ],
     });
-    const byId = await get(service.url, '/api/dashboards/A0000000-0000-4000-8000-000000000001');
-    expect(byId.body).toEqual(body);
-    expectError(await get(service.url, '/api/dashboards/other'), 'not_found');
+    expect(await read(url, '/api/dashboards/A0000000-0000-4000-8000-000000000001')).toEqual(body);
+    expectError(await get(url, '/api/dashboards/other'), 'not_found');
   });
 
   test('has for a key the panels of the endpoints that it may call', async () => {
@@ -82,8 +72,7 @@ describe('a dashboard', () => {
   test('has for a key with a pin that value, and no panel with another one', async () => {
     const key = await service.newKey({ pins: { project: 'polaris' } });
     expect(await panelsOf(key)).toEqual([['failing.paths', null], ['was.removed']]);
-    const { body } = await read('/api/dashboards/failing', key);
-    expect(body).toMatchObject({ parameters: [{ name: 'project', pinned: 'polaris' }] });
+    expect(await read(url, ONE, key)).toMatchObject({ parameters: [{ name: 'project', pinned: 'polaris' }] });
     const same = await service.newKey({ pins: { project: 'borealis' } });
     expect(await panelsOf(same)).toEqual([['failing.paths', null, 'slow.functions'], ['was.removed']]);
   });
@@ -91,7 +80,8 @@ describe('a dashboard', () => {
   test('is not there for a key that sees no panel: a text alone says nothing', async () => {
     const key = await service.newKey({ endpoints: ['recent.events'] });
     expect(await list(key)).toEqual([]);
-    expectError(await read('/api/dashboards/failing', key), 'not_found');
-    expectError(await read('/api/dashboards', await service.newKey({ scopes: ['ingest'] })), 'forbidden');
+    expectError(await get(url, ONE, { 'x-api-key': key }), 'not_found');
+    const sender = { 'x-api-key': await service.newKey({ scopes: ['ingest'] }) };
+    expectError(await get(url, '/api/dashboards', sender), 'forbidden');
   });
 });

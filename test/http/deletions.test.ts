@@ -17,20 +17,15 @@ interface Deleted {
   readonly sources: readonly { source: string; rows: number }[];
 }
 
-async function ask(body: object, key = PRIVATE_KEY) {
-  const answer = await post(url, '/api/deletions', body, { 'x-api-key': key });
-  return { ...answer, deleted: answer.body as unknown as Deleted };
-}
+const ask = (body: object, key = PRIVATE_KEY) =>
+  post<Deleted>(url, '/api/deletions', body, { 'x-api-key': key });
 
 /** Deletes, and waits for the end. */
 async function remove(body: object): Promise<Deleted> {
-  let { status, deleted, text } = await ask(body);
-  while (status === 202) {
-    const next = await get(url, `/api/deletions/${deleted.id}`);
-    [status, deleted, text] = [next.status, next.body as unknown as Deleted, next.text];
-  }
-  expect(status, text).toBe(200);
-  return deleted;
+  let answer = await ask(body);
+  while (answer.status === 202) answer = await get<Deleted>(url, `/api/deletions/${answer.body.id}`);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body;
 }
 
 /** So many events of a project an hour apart, the last of them now. */
@@ -86,7 +81,7 @@ describe('deleting events', () => {
     const before = new Date(clock.now - 2 * HOUR_MS).toISOString();
     const asked = { project: 'bounded', source: EDGE, before };
     const planned = await ask({ ...asked, dry_run: true });
-    expect(planned.deleted).toMatchObject({ id: null, state: 'planned', rows: 1 });
+    expect(planned.body).toMatchObject({ id: null, state: 'planned', rows: 1 });
     expect(await countStored('bounded')).toBe(4);
     expect(await remove(asked)).toMatchObject({ rows: 1, before: before.replace('Z', '000Z') });
     expect([await countStored('bounded'), await countStored('bounded', FUNCTIONS)]).toEqual([3, 4]);
@@ -96,7 +91,7 @@ describe('deleting events', () => {
     await fill('slow', 5);
     const read = async () =>
       (await get(url, `${QUERY_PATH}/usage.api-counts?project=slow&interval=hourly`)).body.result;
-    expect(sum((await read()).map((row) => row['total_rest_requests']))).toBeGreaterThan(0);
+    expect(await read()).not.toEqual([]);
     const path = `${QUERY_PATH}/usage.api-counts?project=slow&interval=daily`;
     const { query } = core.engine;
     const gate = Promise.withResolvers<void>();
@@ -129,7 +124,3 @@ describe('deleting events', () => {
     expectError(await get(url, '/api/deletions/nothing'), 'not_found');
   });
 });
-
-function sum(numbers: readonly unknown[]): number {
-  return numbers.reduce((total: number, one) => total + Number(one), 0);
-}

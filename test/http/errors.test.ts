@@ -90,8 +90,3 @@ test('stored SQL that fails is told in the engine’s words, without the inside 
   expect(answer.body.error.message).toMatch(/^Unknown table/);
   expect(answer.text).not.toMatch(/s3cret-value|DB::Exception|tailrace-test-|SELECT/);
 });
-
-test('after the engine has closed calls are told to come back', async () => {
-  await service.core.engine.close();
-  expectError(await get(url, `${QUERY_PATH}/logs.all?project=p1`), 'engine_unavailable');
-});

@@ -36,20 +36,23 @@ describe('the log', () => {
     });
   });
 
-  test('holds neither keys nor values of parameters, however the request ends', async () => {
-    const secrets = ['s3cret-value', PRIVATE_KEY, PUBLIC_KEY];
+  test('holds neither keys nor values of parameters, however the request ends; answers and metrics hold no key', async () => {
     const key = await service.newKey();
+    const keys = [PRIVATE_KEY, PUBLIC_KEY, key, `${key}-s3cret-value`];
+    const answers: string[] = [];
+    const send = async (...asked: Parameters<typeof request>) =>
+      void answers.push((await request(...asked)).text);
     const written = await logOf(async () => {
       const query = 'project=s3cret-value&interval=daily&iso_timestamp_start=s3cret-value&junk=s3cret-value';
       for (const name of ['logs.all', 'usage.api-counts', 'functions.invocation-stats', 'none', '%FF']) {
-        for (const value of [PRIVATE_KEY, PUBLIC_KEY, key, `${key}-s3cret-value`]) {
-          await get(url, `${QUERY_PATH}/${name}?${query}`, { 'x-api-key': value });
-          await get(url, `${QUERY_PATH}/${name}?${query}`, {
-            'x-api-key': '',
-            authorization: `Bearer ${value}`,
-          });
-        }
-        await request(url, `${QUERY_PATH}/${name}?${query}`, { method: 'POST', body: 's3cret-value' });
+        const path = `${QUERY_PATH}/${name}?${query}`;
+        for (const value of keys)
+          for (const headers of [
+            { 'x-api-key': value },
+            { 'x-api-key': '', authorization: `Bearer ${value}` },
+          ])
+            await send(url, `${path}&api_key=${value}`, { headers });
+        await send(url, path, { method: 'POST', body: 's3cret-value' });
       }
       await get(url, `${QUERY_PATH}/usage.api-counts?project=(s3cret-value&interval=daily`);
       await get(url, `/nowhere/s3cret-value?${query}`);
@@ -60,9 +63,16 @@ describe('the log', () => {
       await service.core.engine.command('RENAME TABLE edge_logs_away TO edge_logs');
       expectError(failed, 'query_failed');
     });
+    for (const path of ['/metrics', '/api/logs', '/v1/logs', '/nothing'])
+      for (const method of ['GET', 'POST', 'PROPFIND'])
+        for (const value of keys)
+          await send(url, `${path}?api_key=${value}`, { method, headers: { 'x-api-key': value } });
     expect(written).toHaveLength(9 * 5 + 4);
-    for (const line of written.map((one) => JSON.stringify(one)))
-      for (const secret of [...secrets, key]) expect(line).not.toContain(secret);
+    const log = lines.join();
+    expect(log).not.toContain('s3cret-value');
+    for (const value of keys)
+      for (const text of [log, ...answers, (await get(url, '/metrics')).text])
+        expect(text).not.toContain(value);
   });
 });
 

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { FORMAT_NAMES } from '../support/formats.ts';
-import { expectError, get, QUERY_PATH } from '../support/http.ts';
+import { expectError, get, QUERY_PATH, read } from '../support/http.ts';
 import { PUBLIC_KEY, storeEvents } from '../support/service.ts';
 import { newProject, shareService } from '../support/shared-service.ts';
 
@@ -26,11 +26,7 @@ interface Document {
   readonly components: { readonly responses: Responses; readonly schemas: object };
 }
 
-async function documentOf(key?: string): Promise<Document> {
-  const answer = await get(url, OPENAPI_PATH, key === undefined ? {} : { 'x-api-key': key });
-  expect(answer.status).toBe(200);
-  return JSON.parse(answer.text) as Document;
-}
+const documentOf = (key?: string) => read<Document>(url, OPENAPI_PATH, key);
 const document = await documentOf();
 const operationAt = (path: string) => document.paths[path]?.['get'];
 const endpointsOf = ({ paths }: Document) =>
@@ -87,9 +83,8 @@ test('the document describes the responses that endpoints and other routes reall
     expectValid(operationAt(`${QUERY_PATH}/${name}`)?.responses, '200', body);
   }
   for (const name of ['me', 'endpoints', 'sources', 'projects', 'overview', 'keys']) {
-    const answer = await get(url, `/api/${name}`);
-    expect(answer.status).toBe(200);
-    expectValid(operationAt(`/api/${name}`)?.responses, '200', answer.body);
+    const view = await read(url, `/api/${name}`);
+    expectValid(operationAt(`/api/${name}`)?.responses, '200', view);
   }
   const { body } = await get(url, `${QUERY_PATH}/logs.all`);
   expectValid(document.components.responses, 'Error400', body);

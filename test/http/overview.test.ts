@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Overview } from '../../src/management/admin-view.ts';
 import type { EndpointView, Me, Projects } from '../../src/management/view.ts';
-import { expectError, get } from '../support/http.ts';
+import { expectError, get, read } from '../support/http.ts';
 import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
 import { PUBLIC_KEY } from '../support/service.ts';
 import { newProject, shareService } from '../support/shared-service.ts';
@@ -9,12 +9,7 @@ import { newProject, shareService } from '../support/shared-service.ts';
 const service = await shareService();
 const { url, clock, newKey } = service;
 
-async function read<T>(path: string, key?: string): Promise<T> {
-  const answer = await get(url, path, key === undefined ? {} : { 'x-api-key': key });
-  expect(answer.status).toBe(200);
-  return JSON.parse(answer.text) as T;
-}
-const overview = (key?: string) => read<Overview>('/api/overview', key);
+const overview = (key?: string) => read<Overview>(url, '/api/overview', key);
 const send = (project: string) =>
   post(url, TO_EDGE, [{ project, timestamp: new Date(clock.now - 90_000).toISOString() }]);
 
@@ -29,17 +24,17 @@ test('the overview is for keys with manage, each within its lists', async () => 
 describe('the definitions', () => {
   test('are told to keys that may read the endpoint, the SQL to keys with manage', async () => {
     const key = await newKey({ endpoints: ['logs.all'], pins: { project: 'p1' } });
-    const { result } = await read<{ result: EndpointView[] }>('/api/endpoints', key);
+    const { result } = await read<{ result: EndpointView[] }>(url, '/api/endpoints', key);
     expect(result).toMatchObject([{ name: 'logs.all', caching_seconds: null, sql: null }]);
     expect(result[0]?.parameters.map((one) => one.pinned)).toEqual(['p1', null, null, null]);
-    const all = await read<{ result: EndpointView[] }>('/api/endpoints');
+    const all = await read<{ result: EndpointView[] }>(url, '/api/endpoints');
     expect(all.result.map((one) => one.sql?.includes('SELECT'))).toEqual([true, true, true, true]);
   });
 
   test('of the key itself are returned to any key', async () => {
-    expect(await read<Me>('/api/me', PUBLIC_KEY)).toMatchObject({ id: 'public', scopes: ['ingest'] });
+    expect(await read<Me>(url, '/api/me', PUBLIC_KEY)).toMatchObject({ id: 'public', scopes: ['ingest'] });
     const key = await newKey({ pins: { project: 'p1' }, endpoints: ['logs.all'] });
-    expect(await read<Me>('/api/me', key)).toMatchObject({
+    expect(await read<Me>(url, '/api/me', key)).toMatchObject({
       scopes: ['query'],
       endpoints: ['logs.all'],
       sources: null,
@@ -53,13 +48,13 @@ describe('the definitions', () => {
 test('the projects are those that have events, and for a pinned key its own alone', async () => {
   const projects = [newProject(), newProject()];
   for (const project of projects) await send(project);
-  await read<Projects>('/api/projects');
+  await read<Projects>(url, '/api/projects');
   clock.now += 31_000;
-  await read<Projects>('/api/projects');
+  await read<Projects>(url, '/api/projects');
   await expect
-    .poll(async () => (await read<Projects>('/api/projects')).result)
+    .poll(async () => (await read<Projects>(url, '/api/projects')).result)
     .toEqual(expect.arrayContaining(projects));
-  expect(await read<Projects>('/api/projects', await newKey({ pins: { project: 'mine' } }))).toEqual({
+  expect(await read<Projects>(url, '/api/projects', await newKey({ pins: { project: 'mine' } }))).toEqual({
     result: ['mine'],
     complete: true,
   });

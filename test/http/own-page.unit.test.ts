@@ -42,6 +42,11 @@ test.each([
   ['of another scheme', { ...LOCAL, origin: 'ftp://localhost:4000' }, ''],
   ['of another port', { ...OWN, origin: `${PUBLIC_URL}:8443` }, PUBLIC_URL],
   ['without a host', { origin: 'https://' }, ''],
+  ['without an origin', { host: OWN.host }, ''],
+  ['of no origin that it names', { ...OWN, origin: 'null' }, ''],
+  ['of another origin that begins so', { ...OWN, origin: `${PUBLIC_URL}.evil.example` }, ''],
+  ['of the same site', { ...OWN, 'sec-fetch-site': 'same-site' }, ''],
+  ['that sends no header of its own', { ...OWN, 'x-tailrace-console': '' }, ''],
 ])('a page %s is not one of this service', (_, headers, publicUrl) => {
-  expect(find(headers, publicUrl)).toMatch(/forbidden|Origin|must come .* from a page of/);
+  expect(find(headers, publicUrl)).toMatch(/forbidden|Origin|X-Tailrace-Console|must come .*from a page of/);
 });

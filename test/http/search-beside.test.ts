@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import type { SearchDraftView } from '../../src/management/workbench-view.ts';
 import { parseSearch } from '../../src/search/parse.ts';
 import type { SearchedEvent } from '../../trial/oracle/search.ts';
-import { get } from '../support/http.ts';
+import { read } from '../support/http.ts';
 import { createFindAtDoor } from '../support/matched.ts';
 import { ownService, storeEvents } from '../support/service.ts';
 
@@ -19,11 +20,8 @@ const events = [
 ];
 await storeEvents(core, 'logs', events, nowMs);
 
-async function search(parameters: Record<string, string>, path = '/api/search') {
-  const answer = await get(url, `${path}?${new URLSearchParams({ source: 'logs', ...parameters })}`);
-  expect(answer.status, answer.text).toBe(200);
-  return answer.body;
-}
+const search = (parameters: Record<string, string>, path = '/api/search') =>
+  read<SearchDraftView>(url, `${path}?${new URLSearchParams({ source: 'logs', ...parameters })}`);
 
 test('a row of an event without metadata has the members beside it', async () => {
   const { result } = await search({});
@@ -57,12 +55,8 @@ test.each(found)('%s finds them, also at the door', async (q, ids) => {
     ...{ ...event, timestamp: Date.parse(at) * 1_000, source: 'logs' },
   })) as unknown as SearchedEvent[];
   const find = createFindAtDoor(own, [core.registry.getSource('logs')], nowMs);
-  expect(
-    tree &&
-      find(tree)
-        .map(({ id }) => id)
-        .toSorted(),
-  ).toEqual(ids);
+  const atDoor = tree && find(tree).map(({ id }) => id);
+  expect(atDoor?.toSorted()).toEqual(ids);
 });
 
 test('level, program, machine, trace and time have their usual names', async () => {
@@ -85,21 +79,17 @@ test('they are fields, values and series', async () => {
     { value: '42', count: 1 },
     { value: '7', count: 1 },
   ]);
-  const { result: series } = await search({
-    part: 'histogram',
-    by: 'req.url',
-    measure: 'sum(took)',
-    buckets: '1',
-  });
-  expect(series).toContainEqual(expect.objectContaining({ 'req.url': '/book', value: 42 }));
+  const measured = { part: 'histogram', by: 'req.url', measure: 'sum(took)', buckets: '1' };
+  expect((await search(measured)).result).toContainEqual(
+    expect.objectContaining({ 'req.url': '/book', value: 42 }),
+  );
 });
 
 test.each<[string, Record<string, string>]>([
   ['rows', {}],
   ['values', { part: 'values', field: 'took' }],
 ])('an endpoint of %s has the same', async (_, parameters) => {
-  const answer = await search({ q: 'took:*', ...parameters }, '/api/search/endpoint');
-  const { sql, test: written } = answer as unknown as { readonly sql: string; readonly test: string };
+  const { sql, test: written } = await search({ q: 'took:*', ...parameters }, '/api/search/endpoint');
   expect(sql).toContain('attributes');
   expect(written).toContain('42');
 });

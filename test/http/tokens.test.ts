@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
-import { expectError, get, type HttpAnswer, QUERY_PATH } from '../support/http.ts';
+import { expectError, get, QUERY_PATH } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
 import { storeEvents } from '../support/service.ts';
 import { newProject, shareService } from '../support/shared-service.ts';
@@ -22,20 +22,13 @@ await storeEvents(core, EDGE, events, clock.now);
 const logsOf = (key: string, query: string) =>
   get(url, `${QUERY_PATH}/logs.all?${query}`, { 'x-api-key': key });
 
-const ask = (key: string, body: object = {}) => post(url, '/api/tokens', body, { 'x-api-key': key });
-
-/** The members of an answer about a token. */
-interface TokenView {
-  token: string;
-  id: string;
-  expires_at: string;
-}
-const viewOf = (answer: HttpAnswer) => JSON.parse(answer.text) as TokenView;
+const ask = (key: string, body: object = {}) =>
+  post<{ token: string }>(url, '/api/tokens', body, { 'x-api-key': key });
 
 async function mint(key: string, body: object = {}): Promise<string> {
   const answer = await ask(key, body);
   expect(answer.status).toBe(201);
-  return viewOf(answer).token;
+  return answer.body.token;
 }
 
 const newKey = async (fields: Partial<NewKey> = {}) =>
@@ -61,7 +54,7 @@ describe('a token', () => {
       rate: { perSecond: 50, burst: 100 },
     });
     const answer = await ask(key);
-    expect(JSON.parse(answer.text)).toMatchObject({
+    expect(answer.body).toMatchObject({
       scopes: ['query'],
       endpoints: ['logs.all'],
       sources: null,
@@ -71,7 +64,7 @@ describe('a token', () => {
     });
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const path = `${QUERY_PATH}/usage.api-counts?project=${alpha}&interval=daily`;
-    expectError(await get(url, path, { 'x-api-key': viewOf(answer).token }), 'forbidden');
+    expectError(await get(url, path, { 'x-api-key': answer.body.token }), 'forbidden');
   });
 
   test('of a key that has less by now is rejected', async () => {

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { writeDefinitions } from '../sandbox/support.ts';
-import { writeEveryType } from '../support/every-type.ts';
+import { EVERY_TYPE } from '../support/every-type.ts';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
 import { ownService } from '../support/service.ts';
 
-const definitions = await writeDefinitions();
-await writeEveryType(definitions.path);
+const definitions = await writeDefinitions(EVERY_TYPE);
 const { url, newKey } = await ownService({ env: definitions.env });
 
 const EVERY_PATH = `${QUERY_PATH}/every.type`;

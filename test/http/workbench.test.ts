@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createEndpointTests } from '../../src/cli/commands/test.ts';
+import type { EndpointFiles } from '../../src/management/workbench-view.ts';
 import { findWhyNotSaved } from '../../src/workbench/workbench.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { hostileName } from '../support/hostile-name.ts';
-import { expectError, get } from '../support/http.ts';
+import { expectError, get, read } from '../support/http.ts';
 import { post as send } from '../support/ingest.ts';
 import { runs } from '../support/property.ts';
 import { ownFolder, ownService, PRIVATE_KEY, storeEvents } from '../support/service.ts';
@@ -48,6 +49,7 @@ const YAML = `${PLAIN}parameters:
 `;
 const SQL = 'SELECT id, timestamp, metadata FROM edge_logs WHERE project = @project ORDER BY id\n';
 
+type Json = Readonly<Record<string, unknown>>;
 interface Fault {
   readonly parameter: string;
   readonly message: string;
@@ -56,17 +58,11 @@ interface Fault {
 }
 
 async function post(path: string, body: object, key = PRIVATE_KEY) {
-  const answer = await send(url, `/api/workbench/${path}`, body, { 'x-api-key': key });
-  const faults = (answer.body.error?.errors ?? []) as unknown as readonly Fault[];
-  return { ...answer, json: answer.body as unknown as Record<string, unknown>, faults };
+  const answer = await send<Json>(url, `/api/workbench/${path}`, body, { 'x-api-key': key });
+  return { ...answer, json: answer.body, faults: (answer.body.error?.errors ?? []) as readonly Fault[] };
 }
 const run = (sql: string, values: object = { project: 'aurora' }, definition = YAML) =>
   post('run', { definition, sql, values });
-async function read<T = Record<string, string>>(path: string): Promise<T> {
-  const { status, body, text } = await get(url, `/api/workbench${path}`);
-  expect(status, text).toBe(200);
-  return body as unknown as T;
-}
 
 test('a draft that is run returns rows, the columns of the query, and what was read', async () => {
   const { json } = await run(SQL);
@@ -134,8 +130,7 @@ test.each([
   ['a key without manage', { scopes: ['query'] }],
 ] as const)('%s cannot use the workbench, nor can a token', async (_, grant) => {
   const key = await service.newKey(grant);
-  const minted = await send(url, '/api/tokens', {});
-  const { token } = minted.body as unknown as { token: string };
+  const { token } = (await send<{ token: string }>(url, '/api/tokens', {})).body;
   for (const secret of [key, token]) {
     for (const path of ['', '/endpoints/test.stored'])
       expectError(await get(url, `/api/workbench${path}`, { 'x-api-key': secret }), 'forbidden');
@@ -152,8 +147,7 @@ const definitionOf = (name: string) =>
   `${YAML.replace('test.draft', name)}columns:\n  n: { type: integer, description: Events. }\n`;
 const save = (name: string, changes: object = {}) =>
   post('save', { name, definition: definitionOf(name), sql: COUNT, version: null, ...changes });
-const filesOf = (name: string) =>
-  read<{ definition: string; sql: string; version: string }>(`/endpoints/${name}`);
+const filesOf = (name: string) => read<EndpointFiles>(url, `/api/workbench/endpoints/${name}`);
 const textsIn = (name: string) =>
   Promise.all(['endpoint.yaml', 'query.sql'].map((file) => readFile(join(folderOf(name), file), 'utf8')));
 

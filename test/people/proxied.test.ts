@@ -1,5 +1,4 @@
 import { writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as http from '../support/http.ts';
@@ -28,15 +27,8 @@ afterAll(() => service?.close());
 
 const ADA = { 'x-forwarded-email': 'ada@example.com', 'x-forwarded-groups': 'platform' };
 
-function statusFrom(localAddress: string, headers: Record<string, string>): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    const sent = request(`${service.url}/api/me`, { localAddress, headers, agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode);
-    });
-    sent.once('error', reject).end();
-  });
-}
+const statusFrom = async (localAddress: string, headers: Record<string, string>) =>
+  (await http.sendPlain(`${service.url}/api/me`, { localAddress, headers, agent: false })).status;
 
 test('the header by which a proxy names a user counts from the proxy only', async () => {
   expect(await statusFrom(PROXY, ADA)).toBe(200);

@@ -1,9 +1,9 @@
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { hasPostgres, startPostgres, type TestPostgres } from '../../trial/postgres.ts';
 import { createBrowserClient } from '../support/browser-client.ts';
+import { sendPlain } from '../support/http.ts';
 import { startPeople } from '../support/people.ts';
 import { ownFolder, startTestService } from '../support/service.ts';
 
@@ -19,29 +19,13 @@ type Browser = Pick<ReturnType<typeof createBrowserClient>, 'jarOf'>;
 type Url = { readonly url: string };
 
 /** Asks a replica with the cookies of a browser, as the load balancer passes them on. */
-async function ask({ url }: Url, browser: Browser, path = '/api/me', init: RequestInit = {}) {
+async function ask({ url }: Url, browser: Browser, path = '/api/me', method = 'GET') {
   const cookie = [...browser.jarOf(here.url)].map(([name, value]) => `${name}=${value}`).join('; ');
   // The header Host is that of the address which people know.
   const passed = { cookie, host: new URL(here.url).host, origin: here.url, 'x-tailrace-console': '1' };
-  return await new Promise<{ status: number; text: string; location: string; cookies: string[] }>(
-    (resolve, reject) => {
-      const sent = request(
-        `${url}${path}`,
-        { method: init.method ?? 'GET', headers: passed, agent: false },
-        (response) => {
-          let text = '';
-          response.setEncoding('utf8').on('data', (part: string) => {
-            text += part;
-          });
-          response.on('end', () => {
-            const { location = '', 'set-cookie': cookies = [] } = response.headers;
-            resolve({ status: response.statusCode ?? 0, text, location, cookies });
-          });
-        },
-      );
-      sent.once('error', reject).end();
-    },
-  );
+  const { status, headers, body } = await sendPlain(url + path, { method, headers: passed, agent: false });
+  const { location = '', 'set-cookie': cookies = [] } = headers;
+  return { status, text: body.toString(), location, cookies };
 }
 
 const statusOf = async (at: Url, browser: Browser) => (await ask(at, browser)).status;
@@ -98,9 +82,9 @@ describe.skipIf(!hasPostgres)('two replicas with one control store', () => {
   test('a session that ends at one ends at the other within seconds', async () => {
     const [bob, other, ada] = [await here.signIn('bob'), await here.signIn('bob'), await here.signIn('ada')];
     for (const one of [bob, other]) expect(await statusOf(there, one)).toBe(200);
-    await ask(here, bob, '/auth/logout', { method: 'POST' });
+    await ask(here, bob, '/auth/logout', 'POST');
     const { session } = await meOf(here, other);
-    await ask(here, ada, `/api/sessions/${String(session)}`, { method: 'DELETE' });
+    await ask(here, ada, `/api/sessions/${String(session)}`, 'DELETE');
     for (const one of [bob, other]) await expect.poll(() => statusOf(there, one)).toBe(401);
   });
 });

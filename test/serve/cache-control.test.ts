@@ -55,7 +55,9 @@ describe.each(WAYS)('asked %s', (_, send) => {
       expect((await queries()) - before).toBe(2);
       expectError(await send('only-if-cached'), 'not_cached');
       expect(await status()).toBe('Tailrace; fwd=miss; stored');
-      clock.now += 5_000;
+      clock.now += 999;
+      expect([await status(), (await ask()).headers.get('age')]).toEqual(['Tailrace; hit; ttl=60', '0']);
+      clock.now += 4_001;
       expect((await send(header)).headers.get('age')).toBe('0');
       expect([await status(), (await ask()).headers.get('age')]).toEqual(['Tailrace; hit; ttl=55', '5']);
     },

@@ -1,6 +1,3 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-
 const YAML = `id: 8dea32a0-fb99-4b83-9c42-c900fca9aeb6
 name: every.type
 description: A test.
@@ -32,10 +29,8 @@ columns:
 const SQL =
   'SELECT @s AS s, @e AS e, @t AS t, @r AS r, @i AS i, @n AS n, @b AS b, @d AS d, @u AS u, toString(@l) AS l';
 
-/** Adds `every.type`, an endpoint with a parameter of each type, which returns their values. @param path of definitions */
-export async function writeEveryType(path: string): Promise<void> {
-  const folder = join(path, 'endpoints/every.type');
-  await mkdir(folder);
-  await writeFile(join(folder, 'endpoint.yaml'), YAML);
-  await writeFile(join(folder, 'query.sql'), SQL);
-}
+/** `every.type`, an endpoint with a parameter of each type, which returns their values: the texts of its files, by path. */
+export const EVERY_TYPE = {
+  'endpoints/every.type/endpoint.yaml': YAML,
+  'endpoints/every.type/query.sql': SQL,
+};

@@ -1,3 +1,4 @@
+import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect, vi } from 'vitest';
 import { ERROR_CODES, type ErrorCode } from '../../src/errors.ts';
@@ -6,11 +7,14 @@ import { type AnswerBody, PRIVATE_KEY } from './service.ts';
 
 export { QUERY_PATH } from '../../trial/http.ts';
 
-export interface HttpAnswer {
+/** What a route returns, or an error. */
+type BodyOf<T> = (T extends { readonly result: unknown } ? Omit<AnswerBody, 'result'> : AnswerBody) & T;
+
+export interface HttpAnswer<T = unknown> {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  readonly body: AnswerBody;
+  readonly body: BodyOf<T>;
 }
 
 /**
@@ -18,11 +22,18 @@ export interface HttpAnswer {
  *
  * @param headers sent as given; the private key is sent unless `x-api-key` is given, and no key at all where it is empty
  */
-export async function get(url: string, path: string, headers: Record<string, string> = {}) {
-  return await request(url, path, { headers });
+export async function get<T>(url: string, path: string, headers: Record<string, string> = {}) {
+  return await request<T>(url, path, { headers });
 }
 
-export async function request(url: string, path: string, init: RequestInit = {}): Promise<HttpAnswer> {
+/** What a route returns, with the private key unless `key` is another. */
+export async function read<T>(url: string, path: string, key = PRIVATE_KEY): Promise<BodyOf<T>> {
+  const { status, text, body } = await get<T>(url, path, { 'x-api-key': key });
+  expect(status, text).toBe(200);
+  return body;
+}
+
+export async function request<T>(url: string, path: string, init: RequestInit = {}): Promise<HttpAnswer<T>> {
   const headers = new Headers({ 'x-api-key': PRIVATE_KEY });
   for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
   if (headers.get('x-api-key') === '') headers.delete('x-api-key');
@@ -33,8 +44,20 @@ export async function request(url: string, path: string, init: RequestInit = {})
     status: response.status,
     headers: response.headers,
     text,
-    body: (json ? JSON.parse(text) : {}) as AnswerBody,
+    body: json ? JSON.parse(text) : {},
   };
+}
+
+/** A request by Node's own client, which sends any header, such as Host; the bytes of the response as they come. */
+export function sendPlain(url: string, options: RequestOptions) {
+  type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Buffer };
+  return new Promise<Answer>((resolve, reject) => {
+    const sent = httpRequest(url, options, async (response) => {
+      const body = Buffer.concat(await response.toArray());
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
+    });
+    sent.on('error', reject).end();
+  });
 }
 
 /** That an answer is the error `code`, in the one shape that errors have, and with the headers that go with it. */

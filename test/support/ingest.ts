@@ -10,14 +10,14 @@ export const TO_EDGE = `/api/logs?source_name=${EDGE}`;
 export type Body = string | Uint8Array<ArrayBuffer> | object;
 
 /** POST with the private key and as JSON, unless `headers` say otherwise; an object goes out as its JSON. */
-export async function post(
+export async function post<T>(
   url: string,
   path: string,
   body: Body,
   headers: Record<string, string> = {},
-): Promise<HttpAnswer> {
+): Promise<HttpAnswer<T>> {
   const bytes = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
-  return await request(url, path, {
+  return await request<T>(url, path, {
     method: 'POST',
     body: bytes,
     headers: { 'content-type': 'application/json', ...headers },

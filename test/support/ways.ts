@@ -1,19 +1,13 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { afterAll, expect } from 'vitest';
 import type { Service } from '../../src/service/service.ts';
-import { throughFramework } from './http.ts';
+import { sendPlain, throughFramework } from './http.ts';
 import { PRIVATE_KEY } from './service.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-export interface WayAnswer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-  /** Whether it went through the framework. */
-  readonly byFramework: boolean;
-}
+/** `byFramework`: whether it went through the framework. */
+export type WayAnswer = Awaited<ReturnType<typeof sendPlain>> & { readonly byFramework: boolean };
 
 // Fastify tells of each request that reaches a handler of its own.
 const CHANNEL = 'tracing:fastify.request.handler:start';
@@ -34,15 +28,8 @@ export function createWays(
     how: { path?: string; method?: string } = {},
   ): Promise<WayAnswer> {
     const before = handled;
-    const answer = await new Promise<Omit<WayAnswer, 'byFramework'>>((resolve, reject) => {
-      const options = { method: how.method ?? 'GET', headers: { 'x-api-key': PRIVATE_KEY, ...headers } };
-      httpRequest(`${url}${how.path ?? path}`, options, async (response) => {
-        const body = Buffer.concat(await response.toArray());
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
-      })
-        .on('error', reject)
-        .end();
-    });
+    const options = { method: how.method ?? 'GET', headers: { 'x-api-key': PRIVATE_KEY, ...headers } };
+    const answer = await sendPlain(`${url}${how.path ?? path}`, options);
     return { ...answer, byFramework: handled > before };
   }
 

@@ -1,14 +1,16 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { AlertMessage } from '../../../src/alerts/message.ts';
+import type { Outbox, OutboxMessage } from '../../../src/alerts/outbox.ts';
 import { type Outgoing, type Receiver, SendError } from '../../../src/alerts/receivers/receiver.ts';
 import { createSender, type Sender, type SenderEvent } from '../../../src/alerts/receivers/sender.ts';
 import { alertMessage } from '../../support/alert.ts';
-import { createMemoryOutbox } from '../../support/memory-outbox.ts';
 
 const DAY_MS = 86_400_000;
 const START_MS = Date.UTC(2026, 10, 20, 12);
 
 type Respond = (outgoing: Outgoing, signal: AbortSignal) => Promise<void>;
+const hang: Respond = (_, signal) =>
+  new Promise((__, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
 function receiver(name: string, respond: Respond = async () => {}) {
   const sent: { id: string; status: AlertMessage['status']; paths: string[]; atMs: number }[] = [];
@@ -28,7 +30,7 @@ function receiver(name: string, respond: Respond = async () => {}) {
 
 let sender: Sender | undefined;
 const events: SenderEvent[] = [];
-const outbox = createMemoryOutbox();
+let outbox = createOutbox();
 let firing: AlertMessage[] = [];
 
 function open(...receivers: Receiver[]): Sender {
@@ -53,7 +55,7 @@ afterEach(async () => {
   vi.useRealTimers();
   events.length = 0;
   firing = [];
-  outbox.clear();
+  outbox = createOutbox();
 });
 
 beforeEach(() => {
@@ -72,6 +74,17 @@ test('sends what is stored, in its order and once, within half a second', async 
   expect(outbox.finished).toEqual(ids);
   expect(ops.sent).toHaveLength(3);
   expect(events).toMatchObject(ids.map((id) => ({ kind: 'sent', receiver: 'ops', id, tries: 1 })));
+});
+
+test('receivers that hang or fail keep no other one waiting', async () => {
+  const fails = receiver('fails', () => Promise.reject(new SendError('returned 500')));
+  const [hangs, good] = [receiver('hangs', hang), receiver('good')];
+  open(hangs, fails, good);
+  for (let count = 1; count <= 3; count++) {
+    for (const { name } of [hangs, fails, good]) outbox.put(name, alertMessage(), Date.now());
+    await pass(750);
+    expect([hangs, fails, good].map(({ sent }) => sent.length)).toEqual([0, 0, count]);
+  }
 });
 
 test('tries again with back-off and the same id, and keeps the order meanwhile', async () => {
@@ -161,13 +174,8 @@ test('a message that was accepted is not sent again while the outbox cannot be w
 });
 
 test('closing stops the try; its message stays, and is sent with the same id after the next start', async () => {
-  const { promise, reject } = Promise.withResolvers<void>();
-  const hanging = receiver('ops', (_, signal) => {
-    signal.addEventListener('abort', () => reject(signal.reason));
-    return promise;
-  });
   const id = outbox.put('ops', alertMessage(), START_MS);
-  open(hanging);
+  open(receiver('ops', hang));
   await pass(1_000);
   await sender?.stop();
   expect([events, outbox.waiting.get(id)?.tries]).toEqual([[], 0]);
@@ -203,3 +211,46 @@ test('sends again what fires to a receiver that forgets it, and nothing older th
     tries: 1,
   });
 });
+
+/** An outbox without a store: what is due comes in the order of `put`. */
+function createOutbox() {
+  const waiting = new Map<string, OutboxMessage & { dueAtMs: number }>();
+  const finished: string[] = [];
+  const givenUp = new Map<string, string>();
+  let created = 0;
+  /** Every method rejects with `failure` while it is set. */
+  const state = { failure: undefined as Error | undefined };
+
+  const outbox: Omit<Outbox, 'findStale'> = {
+    async next(receiver, nowMs) {
+      check();
+      return [...waiting.values()].find((one) => one.receiver === receiver && one.dueAtMs <= nowMs);
+    },
+    async done({ id }) {
+      check();
+      if (waiting.delete(id)) finished.push(id);
+    },
+    async again(id, dueAtMs, reason) {
+      check();
+      const one = waiting.get(id);
+      if (one !== undefined) waiting.set(id, { ...one, tries: one.tries + 1, dueAtMs, reason });
+    },
+    async giveUp({ id }, reason) {
+      check();
+      if (waiting.delete(id)) givenUp.set(id, reason);
+    },
+  };
+
+  function check(): void {
+    if (state.failure !== undefined) throw state.failure;
+  }
+
+  return Object.assign(state, outbox, {
+    ...{ waiting, finished, givenUp },
+    put(receiver: string, message: AlertMessage, firstMs: number): string {
+      const id = `msg_${++created}`;
+      waiting.set(id, { id, receiver, alert: '', message, tries: 0, firstMs, reason: '', dueAtMs: firstMs });
+      return id;
+    },
+  });
+}
