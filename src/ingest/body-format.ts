@@ -252,7 +252,7 @@ export function withoutMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
-/** Detects by their first bytes what bytes are that cannot be read at all; `undefined` for text, even with some bad bytes. */
+/** Names, by their first bytes, bytes that cannot be read at all; `undefined` for text, even with some bad bytes. */
 export function findOtherEncoding(bytes: Buffer): 'gzip' | 'UTF-16' | undefined {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'gzip';
   const mark = bytes.length < 2 ? 0 : bytes.readUInt16BE(0);
