@@ -60,6 +60,22 @@ export type TimeRange =
   | { readonly kind: 'last'; readonly range: LastRange }
   | { readonly kind: 'absolute'; readonly from: string; readonly until: string };
 
+/** Reads `range=6h`, or an absolute range in `from` and `until`. @param prefix of their names */
+export function readRange(query: URLSearchParams, prefix = ''): TimeRange | undefined {
+  const [from = '', until = ''] = ['from', 'until'].map((name) => query.get(prefix + name) ?? '');
+  if (!Number.isNaN(Date.parse(from)) && !Number.isNaN(Date.parse(until)))
+    return { kind: 'absolute', from, until };
+  const range = parseLast(query.get(`${prefix}range`) ?? '');
+  return range && { kind: 'last', range };
+}
+
+/** What `readRange` reads; undefined: left out. */
+export function rangeParameters(range: TimeRange, prefix = ''): Record<string, string | undefined> {
+  const { kind: _, ...given } = range;
+  const all = { range: undefined, from: undefined, until: undefined, ...given };
+  return Object.fromEntries(Object.entries(all).map(([name, value]) => [prefix + name, value]));
+}
+
 /** The instants of a range, in ms since the epoch; NaN for texts that are not instants. */
 export function resolveRange(range: TimeRange, nowMs: number): { fromMs: number; untilMs: number } {
   if (range.kind === 'absolute') return { fromMs: Date.parse(range.from), untilMs: Date.parse(range.until) };

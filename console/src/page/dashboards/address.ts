@@ -1,10 +1,8 @@
 import { useLocation, useSearch } from 'wouter';
-import { parseLast, type TimeRange, toLast } from '../../format/range.ts';
+import { rangeParameters, readRange, type TimeRange, toLast } from '../../format/range.ts';
 
 // Names of parameters have no dots, so these cannot collide.
-const RANGE = 'ui.range';
-const FROM = 'ui.from';
-const UNTIL = 'ui.until';
+const PREFIX = 'ui.';
 export const REFRESH = 'ui.refresh';
 export const EDIT = 'ui.edit';
 export const REFRESHES: readonly number[] = [5, 10, 30, 60];
@@ -12,12 +10,6 @@ export const REFRESHES: readonly number[] = [5, 10, 30, 60];
 /** Everything of a dashboard's address: `?project=aurora&ui.range=7d`. @param names of the shared parameters */
 export function parseAddress(search: string, names: readonly string[]) {
   const query = new URLSearchParams(search);
-  const [from, until] = [query.get(FROM) ?? '', query.get(UNTIL) ?? ''];
-  const last = parseLast(query.get(RANGE) ?? '');
-  const isAbsolute = !Number.isNaN(Date.parse(from)) && !Number.isNaN(Date.parse(until));
-  const range: TimeRange | undefined = isAbsolute
-    ? { kind: 'absolute', from, until }
-    : last && { kind: 'last', range: last };
   const refresh = Number(query.get(REFRESH));
   const values = names.flatMap((name) => {
     const value = query.get(name);
@@ -25,7 +17,7 @@ export function parseAddress(search: string, names: readonly string[]) {
   });
   return {
     /** Undefined: that of the file. */
-    range,
+    range: readRange(query, PREFIX),
     /** Seconds; undefined: it is not read again. */
     refresh: REFRESHES.includes(refresh) ? refresh : undefined,
     isEdited: query.get(EDIT) === '1',
@@ -37,9 +29,7 @@ export function parseAddress(search: string, names: readonly string[]) {
 type Members = Readonly<Record<string, string | undefined>>;
 
 export function formatRange(range: TimeRange): Members {
-  return range.kind === 'last'
-    ? { [RANGE]: range.range, [FROM]: undefined, [UNTIL]: undefined }
-    : { [RANGE]: undefined, [FROM]: range.from, [UNTIL]: range.until };
+  return rangeParameters(range, PREFIX);
 }
 
 /** Returns what changes members of the page's address; undefined removes one. */

@@ -29,7 +29,9 @@ export function linesPath(
     q: joinSearches([...terms, search]),
     source: [...sources],
     project: findProject(parameters, values),
-    ...(span !== undefined && { range: undefined, from: toIso(span.from), until: toIso(span.until) }),
+    ...(span !== undefined && {
+      range: { kind: 'absolute', from: toIso(span.from), until: toIso(span.until) },
+    }),
   });
 }
 

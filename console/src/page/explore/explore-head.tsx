@@ -14,37 +14,29 @@ import { useExploring } from './exploring.ts';
 import { goToLines } from './lines/line-list.tsx';
 import { QueryField } from './query-field.tsx';
 import { SavedSearches } from './saved-searches.tsx';
-import {
-  ceilTo,
-  faultOf,
-  floorTo,
-  rangeOf,
-  type Search,
-  searchParameters,
-  toAsked,
-  toFixed,
-} from './search.ts';
+import { ceilTo, faultOf, floorTo, type Search, searchParameters, toRange } from './search.ts';
 
 /** The scope of the search: range, sources, project and text. */
 export function ExploreHead({ onHelp }: { readonly onHelp: () => void }) {
   const { address, unread, search, change, refresh } = useExploring();
-  const fixed = () =>
-    address.range === undefined ? {} : toFixed(search, address.live ? Date.now() : search.nowMs);
+  /** The address that always shows the events up to now. */
+  const toFixed = (): ExploreAddress => {
+    if (address.range.kind === 'absolute') return address;
+    const endMs = address.live ? Date.now() : search.nowMs;
+    const untilMs = Math.max(search.fromMs + 1, Math.min(search.untilMs, endMs));
+    return { ...address, range: toRange(search.fromMs, untilMs), live: false };
+  };
   return (
     <header className="explore-head">
       <div className="explore-bar">
         <h1>Explore</h1>
-        <TimeRangeControl
-          value={rangeOf(address)}
-          onChange={(range) => change(toAsked(range))}
-          onRefresh={refresh}
-        />
+        <TimeRangeControl value={address.range} onChange={(range) => change({ range })} onRefresh={refresh} />
         <div className="explore-tools">
           <SavedSearches />
           <SaveAsEndpoint />
           <AlertOnThis />
           <CopyButton
-            text={() => location.origin + explorePath({ ...address, ...fixed() })}
+            text={() => location.origin + explorePath(toFixed())}
             label="Copy link"
             title="With the time range as it is now"
           />

@@ -11,7 +11,6 @@ import { ExploreHead } from './explore-head.tsx';
 import { type Exploring, ExploringContext, useAddressedSearch } from './exploring.ts';
 import { HistogramPanel } from './histogram/histogram.tsx';
 import { LinesPanel } from './lines/lines-panel.tsx';
-import { rangeOf, toAsked } from './search.ts';
 
 const TITLE_CHARS_MAX = 80;
 
@@ -54,8 +53,8 @@ export default function ExplorePage() {
 }
 
 function usePageKeys({ address, change }: Exploring, onHelp: () => void): void {
-  const range = rangeOf(address);
-  const onRange = (next: TimeRange) => change(toAsked(next));
+  const { range } = address;
+  const onRange = (next: TimeRange) => change({ range: next });
   const keys: Readonly<Record<string, () => void>> = {
     '?': onHelp,
     '/': () => document.querySelector<HTMLElement>('.explore-query input')?.focus(),

@@ -16,24 +16,11 @@ export interface Search extends Slice {
   readonly offsetMs: number;
 }
 
-type Asked = Pick<ExploreAddress, 'q' | 'source' | 'project' | 'range' | 'from' | 'until'>;
-
-export function rangeOf({ range, from, until }: Pick<Asked, 'range' | 'from' | 'until'>): TimeRange {
-  if (from !== undefined && until !== undefined) return { kind: 'absolute', from, until };
-  return { kind: 'last', range: range ?? '1h' };
-}
-
-/** The part of an address that is a range. An absolute one is not live. */
-export function toAsked(range: TimeRange): Partial<ExploreAddress> {
-  return range.kind === 'last'
-    ? { range: range.range, from: undefined, until: undefined }
-    : { range: undefined, from: range.from, until: range.until, live: false };
-}
+type Asked = Pick<ExploreAddress, 'q' | 'source' | 'project' | 'range'>;
 
 /** @param offsetMs of the displayed zone from UTC */
 export function resolveSearch(asked: Asked, nowMs: number, offsetMs: number): Search {
-  const { q, source, project } = asked;
-  const range = rangeOf(asked);
+  const { q, source, project, range } = asked;
   const { fromMs, untilMs } = clamp(resolveRange(range, nowMs));
   const widthMs = chooseWidthMs(untilMs - fromMs);
   // Ranges that end now are of whole time buckets, so only the one that is not over yet is partial.
@@ -50,14 +37,9 @@ export function faultOf(error: ApiError | undefined): ApiError['errors'][number]
   return error?.errors.find(({ parameter }) => parameter === 'q');
 }
 
-/** Returns the part of an address that always shows the events of a search up to an instant. */
-export function toFixed({ fromMs, untilMs }: Search, endMs: number): Partial<ExploreAddress> {
-  return { ...toRange(fromMs, Math.max(fromMs + 1, Math.min(untilMs, endMs))), live: false };
-}
-
-/** The part of an address that is the range between two instants. */
-export function toRange(fromMs: number, untilMs: number) {
-  return { range: undefined, from: toIso(fromMs), until: toIso(untilMs) };
+/** The range between two instants. */
+export function toRange(fromMs: number, untilMs: number): TimeRange {
+  return { kind: 'absolute', from: toIso(fromMs), until: toIso(untilMs) };
 }
 
 /** The instants that the service distinguishes: 1900 to June 2255. A slice beyond them would have no length there. */

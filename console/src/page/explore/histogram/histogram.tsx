@@ -30,7 +30,7 @@ export function HistogramPanel() {
   const { address, change, histogram } = useExploring();
   const { counts, search, chart, isOld, state } = histogram;
   const deploys = useDeploys();
-  const onZoom: OnRange = (fromMs, untilMs) => change({ ...toRange(fromMs, untilMs), live: false });
+  const onZoom: OnRange = (fromMs, untilMs) => change({ range: toRange(fromMs, untilMs) });
   const onMark: OnRange = (fromMs, untilMs) =>
     change({ view: 'compare', compare: 'range', mark: `${formatIso(fromMs)}/${formatIso(untilMs)}` });
   const zone = useZone();

@@ -4,8 +4,9 @@ import { describeRange, lastMs } from '../../../format/range.ts';
 import { usePreference, useZone } from '../../../preference.ts';
 import { lazyPart } from '../../../ui/boundary/boundary.tsx';
 import { Empty, ErrorNote, QuietButton } from '../../../ui/page-part.tsx';
+import { LAST_HOUR } from '../address.ts';
 import { useExploring } from '../exploring.ts';
-import { faultOf, rangeOf, searchPath } from '../search.ts';
+import { faultOf, searchPath } from '../search.ts';
 import './lines-panel.css';
 import { parseJson, type Row } from '../../../api/answer.ts';
 import { ApiError, useClient } from '../../../api/client.ts';
@@ -96,8 +97,8 @@ function LiveControls({ tail, isPaused, onPaused }: LiveControlsProps) {
   const onLive = () => {
     onPaused(false);
     // A live list ends now.
-    const now = { range: address.range ?? '1h', from: undefined, until: undefined };
-    change(live ? { live: false } : { live: true, ...now });
+    const range = address.range.kind === 'last' ? address.range : LAST_HOUR;
+    change(live ? { live: false } : { live: true, range });
   };
   const onShow = () => {
     onPaused(false);
@@ -138,8 +139,8 @@ function NoLines(): ReactNode {
   }
   if (state.kind === 'running' || isOld) return <p className="line-none muted">Searching…</p>;
   if (state.kind === 'stopped') return <Empty title="Stopped">Nothing was found before that.</Empty>;
-  const range = describeRange(rangeOf(address), zone);
-  const isShort = address.range === undefined || lastMs(address.range) < WEEK_MS;
+  const range = describeRange(address.range, zone);
+  const isShort = address.range.kind === 'absolute' || lastMs(address.range.range) < WEEK_MS;
   const where = address.source.length === 0 ? 'any source' : address.source.join(', ');
   return (
     <Empty title={address.live ? 'No events yet' : 'No events'}>
@@ -147,7 +148,7 @@ function NoLines(): ReactNode {
       {address.project !== '' && `, project ${address.project}`}: {range.toLowerCase()}.
       {hint !== undefined && ` A hint: ${hint}.`}{' '}
       {isShort && (
-        <QuietButton onClick={() => change({ range: '7d', from: undefined, until: undefined })}>
+        <QuietButton onClick={() => change({ range: { kind: 'last', range: '7d' } })}>
           Search the last 7 days
         </QuietButton>
       )}

@@ -146,7 +146,7 @@ const AROUND_MS = 2 * 60_000;
 export function pathAround(address: ExploreAddress, line: Line): string {
   return explorePath({
     ...address,
-    ...around(line, AROUND_MS),
+    range: around(line, AROUND_MS),
     ...{ q: '', project: line.project, live: false, view: 'lines', at: formatAt(line) },
   });
 }
@@ -161,7 +161,7 @@ function pathOfTrace(address: ExploreAddress, line: Line, field: string): string
   // Whichever name their source gives it.
   const terms = [...new Set([toPath(field), ...NAMES])].map((name) => formatTerm(name, value));
   const shown = { q: `(${terms.join(' or ')})`, project: address.project, view: 'timeline' as const };
-  return explorePath({ ...shown, ...around(line, TRACE_MS) });
+  return explorePath({ ...shown, range: around(line, TRACE_MS) });
 }
 
 function around({ micros }: Line, halfMs: number) {
