@@ -15,19 +15,14 @@ export type LastRange = `${number}${Unit}`;
 /** Ten years: no store has older events, and each length up to it is an exact number of ms. */
 const LAST_MAX_MS = 3_650 * UNITS.d.ms;
 
-const NAMES: Readonly<Record<string, Unit>> = {
-  ...{ s: 's', sec: 's', secs: 's', second: 's', seconds: 's' },
-  ...{ m: 'm', min: 'm', mins: 'm', minute: 'm', minutes: 'm' },
-  ...{ h: 'h', hr: 'h', hrs: 'h', hour: 'h', hours: 'h' },
-  ...{ d: 'd', day: 'd', days: 'd' },
-};
+const LENGTH = /^(\d{1,9})? ?([smhdw]|(?:sec|second|min|minute|hr|hour|day|week)s?)$/;
 
 /** Reads `40m`, `40 min`, `2 weeks`, `hour`. @returns undefined if it is not a length, or longer than ten years */
 export function parseLast(text: string): LastRange | undefined {
-  const [, digits, name = ''] = /^(\d{1,9})? ?([a-z]{1,7})$/.exec(text.trim().toLowerCase()) ?? [];
-  const isWeeks = ['w', 'week', 'weeks'].includes(name);
-  const unit = isWeeks ? 'd' : Object.hasOwn(NAMES, name) ? NAMES[name] : undefined;
-  if (unit === undefined || (digits === undefined && name.length < 3)) return undefined;
+  const [, digits, name = ''] = LENGTH.exec(text.trim().toLowerCase()) ?? [];
+  if (name === '' || (digits === undefined && name.length < 3)) return undefined;
+  const isWeeks = name.startsWith('w');
+  const unit = isWeeks ? 'd' : (name.charAt(0) as Unit); // no name begins otherwise
   const count = Number(digits ?? 1) * (isWeeks ? 7 : 1);
   return count > 0 && count * UNITS[unit].ms <= LAST_MAX_MS ? `${count}${unit}` : undefined;
 }

@@ -15,9 +15,9 @@ import { zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 import { Code } from '../../ui/code.tsx';
 import { Form } from '../../ui/form.tsx';
+import { usePageAddress, valuesIn } from '../../ui/page-address.ts';
 import { queryPath } from './lines.ts';
 import { fillIn, ParameterFields } from './parameter-control.tsx';
-import { useUrlState } from './url-state.ts';
 
 /** One endpoint: its description, a form to call it, its answer, and snippets. */
 export default function EndpointPage() {
@@ -35,10 +35,10 @@ export default function EndpointPage() {
 }
 
 function Known({ endpoint }: { readonly endpoint: EndpointView }) {
-  const [url, change] = useUrlState(endpoint);
+  const { query, change } = usePageAddress();
   const [round, setRound] = useState(0);
   const [fresh, setFresh] = useState(false);
-  const values = useMemo(() => withPins(endpoint, url.values), [endpoint, url.values]);
+  const values = useMemo(() => withPins(endpoint, valuesIn(query, endpoint.parameters)), [endpoint, query]);
   const missing = endpoint.parameters.filter(({ name, required }) => required && !ownMember(values, name));
   const isReady = missing.length === 0;
   const path = queryPath(endpoint.name, values);
@@ -59,7 +59,8 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
         onRun={(next, isFresh) => {
           setFresh(isFresh);
           setRound((before) => before + 1);
-          change({ values: next });
+          const given = Object.entries(next).map(([name, value]) => [name, value || undefined]);
+          change(Object.fromEntries(given)); // the way back leads to the values before
         }}
       />
       <AnswerPanel endpoint={answered} values={values} run={run} missing={missing.map(({ name }) => name)} />
