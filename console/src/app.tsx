@@ -33,10 +33,7 @@ const WITHOUT_KEY: Session = {
   },
 };
 
-/**
- * The console: the sign-in, then the pages. Signing in keeps the URL, so a shared view opens afterwards. A page that needs no key
- * is shown without one, unless the user has one or wants to sign in.
- */
+/** The sign-in, at any URL, then the pages. One that needs no key is shown at once, unless the user wants to sign in. */
 export function App() {
   const preferences = usePreferences();
   const [session, setSession] = useState<Session>();

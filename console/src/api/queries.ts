@@ -138,11 +138,7 @@ export type Run<T> =
   | { readonly state: 'done'; readonly value: T }
   | { readonly state: 'failed'; readonly error: ApiError };
 
-/**
- * Runs a request of the user once for each key. Nothing is kept: the same is computed again when it is wanted again.
- * @param key another one is another run, which aborts the one before, in the engine too; undefined: nothing is wanted
- * @param read throws ApiError
- */
+/** Runs a request of the user once for each key; another one aborts it, in the engine too; undefined: nothing is wanted. */
 export function useRun<T>(
   key: readonly (string | number)[] | undefined,
   read: (client: Client, signal: AbortSignal) => Promise<T>,

@@ -5,10 +5,7 @@ const TERMINAL = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/**
- * A text of an event as it is safe to show: without the colours of terminals, and with control characters visible, as ⟨U+202E⟩.
- * Characters that change the direction of text could make a line read as another one.
- */
+/** A text of an event without colours of terminals, and with controls shown as ⟨U+202E⟩: they could change how it reads. */
 export function showText(text: string): string {
   return showControls(text.replaceAll(TERMINAL, ''));
 }

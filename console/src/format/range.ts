@@ -94,11 +94,7 @@ export function describeRange(range: TimeRange, zone: Zone): string {
 
 const EPOCH_UNITS_PER_MS: Readonly<Record<number, number>> = { 10: 1e-3, 13: 1, 16: 1e3, 19: 1e6 };
 
-/**
- * Reads an instant: ISO 8601 with or without zone and time, or a number of s, ms, µs or ns since the epoch.
- * @param zone applies if the text names none
- * @returns ISO 8601 in UTC, empty if it is not an instant
- */
+/** Reads ISO 8601, in `zone` without one, or s, ms, µs or ns since the epoch. @returns in UTC; empty if it is neither */
 function readInstant(text: string, zone: Zone): string {
   const trimmed = text.trim().replace(/^"(.*)"$/, '$1');
   const perMs = /^\d+$/.test(trimmed) ? EPOCH_UNITS_PER_MS[trimmed.length] : undefined;

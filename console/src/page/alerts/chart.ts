@@ -9,11 +9,7 @@ type Charted = Pick<AlertDetailView, 'chart' | 'when' | 'every_seconds'>;
 const POINT_SECONDS = 300;
 const DAY_SECONDS = 86_400;
 
-/**
- * The chart of what the evaluations of an alert saw in the last day: the extreme that its condition compares, and the
- * threshold.
- * @param search of the column
- */
+/** The chart of the last day: the extreme that the condition compares, and the threshold. @param search of the column */
 export function toChart(alert: Charted, nowMs: number, search: string | undefined): Chart {
   const { column, threshold, points } = alert.chart;
   const width = Math.max(POINT_SECONDS, alert.every_seconds);

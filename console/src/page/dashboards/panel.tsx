@@ -144,12 +144,7 @@ function Frame(props: Readonly<{ title: string; minHeightPx: number; href?: stri
   );
 }
 
-/**
- * Reads the answer of a panel, once for all panels with the same request. It is read again by its ETag: an answer that has
- * not changed is not sent again, and stays the same object, so that nothing is drawn again; a failed read keeps the last
- * one.
- * @param path undefined: nothing is asked yet
- */
+/** Reads the answer of a panel by its ETag: an equal one stays the same object and is not drawn; a failed read keeps it. */
 function useAnswer(path: string | undefined, refreshSeconds: number | undefined) {
   const client = useClient();
   const cache = useQueryClient();

@@ -7,12 +7,7 @@ import { explorePath } from '../explore/address.ts';
 
 type Called = Pick<EndpointView, 'sources' | 'parameters'>;
 
-/**
- * The path of Explore with the lines behind an answer: of its sources and project, with the fields that its parameters fill.
- * Undefined as `whyNoLines` says.
- * @param span undefined: the newest lines
- * @param search of one series
- */
+/** The path of Explore with the lines behind an answer. @param span undefined: the newest @param search of one series */
 export function linesPath(
   { sources, parameters }: Called,
   values: Values,

@@ -149,10 +149,7 @@ export interface Count extends Slice {
   readonly buckets: number;
 }
 
-/**
- * The counts that make a slice's time buckets, newest first. The service's time buckets begin with the range: those that the bounds
- * cut are counted by themselves, so that the others are whole.
- */
+/** The counts of a slice, newest first. The service's buckets begin with the range: those that the bounds cut are apart. */
 export function planCounts(
   { fromMs, untilMs }: Slice,
   { widthMs, offsetMs }: Omit<Grid, keyof Slice>,

@@ -69,10 +69,7 @@ const EVENTS_PATH = '/api/logs';
 const EVENTS_ALIAS = /^\/(api\/)?(logs|events)(\/(json|vector))?$/;
 const EVENTS_NOTE = 'Also at `/logs` and `/api/events`, each also with the suffix `/json` or `/vector`.';
 
-/**
- * Returns the operations by tag: one per endpoint, its GET, and one per way of sending events. The others take the same parameters
- * and have the same responses, so the description lists them.
- */
+/** Returns operations by tag: of an endpoint its GET, of ways to send events one; descriptions name those like them. */
 export function listGroups({ tags, paths }: OpenApi) {
   const all = Object.entries(paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => toOperation(path, method, item) ?? []),

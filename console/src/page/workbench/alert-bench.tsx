@@ -14,10 +14,7 @@ import { FileText } from './file-text.tsx';
 import { parseWorkUrl, readSearchEndpoint } from './path.ts';
 import { WorkHead } from './work-head.tsx';
 
-/**
- * The file of an alert: `?name=NAME` opens one; `?endpoint=NAME` and `?search=…` begin one, on an endpoint or on a search,
- * which becomes an endpoint.
- */
+/** The file of an alert: `?name=` opens one; `?endpoint=` and `?search=`, which becomes an endpoint, begin one. */
 export default function AlertBenchPage() {
   const url = useSearch();
   const { name, endpoint, search, values } = parseWorkUrl(url);

@@ -33,10 +33,7 @@ function fieldsOf(root: YAMLMap | undefined, field: string) {
   }));
 }
 
-/**
- * Writes `columns` as the query returns them and leaves the rest of the text as it is. Descriptions that are there stay; others
- * come from the columns of `tables`, or are the name in words.
- */
+/** Writes `columns` as the query returns them, with the descriptions there, those of `tables`, or the name in words. */
 export function withColumns(
   definition: string,
   columns: RunReport['columns'],

@@ -143,12 +143,7 @@ const POINTS_MAX = 5_000;
 
 export type Grid = ReturnType<typeof toGrid>;
 
-/**
- * Empty time buckets are not returned: fills the grid from the first to the last bucket with rows.
- * @param seconds of the rows, in any order
- * @param range of the answer; the width of a bucket is the least distance of two rows, and one row is of all the rest of the
- * range
- */
+/** Fills in empty buckets. Their width is the least distance of two rows; a single row is of all the rest of the range. */
 export function toGrid(seconds: readonly number[], range: AnswerRange | undefined) {
   const sorted = [...new Set(seconds)].filter(Number.isFinite).sort((a, b) => a - b);
   const [first = 0] = sorted;

@@ -31,10 +31,7 @@ interface LinkedChartProps extends LineLinks, Pick<PlotProps, 'chart' | 'heightP
   readonly hidesTitle?: boolean;
 }
 
-/**
- * Values over time, with a legend that shows those at the cursor, which a screen reader announces. `LinkCharts` links it with
- * others. A selection offers its lines, instead of the title of the chart that it was made in.
- */
+/** Values over time, with a legend of those at the cursor, which is linked by `LinkCharts`. A selection offers its lines. */
 export function LinkedChart({ chart, heightPx, hidesTitle = false, ...lines }: LinkedChartProps) {
   const id = useId();
   const zone = useZone();

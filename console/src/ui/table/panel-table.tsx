@@ -89,11 +89,7 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
   );
 }
 
-/**
- * The rows of a table, read page by page, newest first: `?limit=&before=`, where `before` is the id of the last one read.
- * @param size rows per page
- * @param older the label of the button that reads the next page
- */
+/** Reads rows by pages of `size`, newest first: `before` is the id of the last one. @param older label of a button */
 export function usePages<Row extends { readonly id: string | number }>(
   path: string,
   { size, older, parameters = {} }: { size: number; older: string; parameters?: Record<string, string> },

@@ -9,12 +9,7 @@ import { useExploring } from '../exploring.ts';
 import { exclude } from '../lines/line.ts';
 import { faultOf } from '../search.ts';
 
-/**
- * Reads a part of a search that is one answer.
- * @param path undefined: not yet
- * @param toRow defined outside of components; it returns undefined for a row that is not shown
- * @param delayMs only a path that stays wanted for that long is read
- */
+/** Reads a part of a search in one answer, once `path` is wanted for `delayMs`. @param toRow a constant function */
 export function useAnalysis<T extends object>(
   path: string | undefined,
   toRow: (row: Row) => T | undefined,

@@ -156,10 +156,7 @@ function NoLines(): ReactNode {
   );
 }
 
-/**
- * Follows the new lines of the search by a live tail. They wait while the list is looked at, since they would move it.
- * @param held whether it is
- */
+/** Follows the new lines of the search by a live tail. They wait while the list is `held`, since they would move it. */
 function useTail(held: boolean) {
   const { address, search, lines } = useExploring();
   const live = address.live && !lines.isOld;

@@ -129,10 +129,7 @@ async function readNext(read: Read, reader: Reader): Promise<Read> {
 
 const NARROW = 4;
 
-/**
- * Reads a line and those after it, as far as they are one page: the service returns the newest lines of a range first, so this reads
- * shorter and shorter ranges, down to a microsecond.
- */
+/** Reads a line and a page after it: the service returns the newest first, so the range is narrowed until all fit. */
 async function readAfter(read: Read, micros: number, reader: Reader): Promise<Read> {
   const { search } = read;
   const lengthMicros = Math.round(search.untilMs * 1_000) - micros;

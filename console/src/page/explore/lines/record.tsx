@@ -190,11 +190,7 @@ function linksOf(sources: readonly SearchSource[], line: Line, field: string) {
     });
 }
 
-/**
- * The address of a link (docs/sources.md): each `{…}` is replaced by a value, encoded.
- * @param textOf the text of a field, or of `value`; empty if there is none
- * @returns undefined if a value is missing
- */
+/** The address of a link (docs/sources.md): each `{…}` is replaced by its text, encoded; undefined if one is empty. */
 function fillLink(url: string, textOf: (field: string) => string): string | undefined {
   let isWhole = true;
   const filled = url.replaceAll(/\{([^{}]*)\}/g, (_whole, field: string) => {

@@ -13,10 +13,7 @@ export function isRejected(state: WorkState): boolean {
   return state.kind === 'failed' && [400, 403, 404].includes(state.error.status);
 }
 
-/**
- * Work of several requests, of which one runs at a time. It is not in the cache: what a stop leaves is a part of an answer, and a way
- * to go on.
- */
+/** Work of several requests, one at a time. It is not in the cache: a stop leaves a part, and a way to go on. */
 export function useWork() {
   const [state, setState] = useState<WorkState>({ kind: 'idle' });
   const running = useRef<AbortController>(undefined);
