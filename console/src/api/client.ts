@@ -155,13 +155,8 @@ async function reachable<T>(work: Promise<T>, signal: AbortSignal | null | undef
   }
 }
 
-interface ErrorBody {
-  readonly error?: {
-    readonly code: string;
-    readonly message: string;
-    readonly request_id: string;
-    readonly errors: ApiError['errors'];
-  };
+interface Rejection extends Pick<ApiError, 'code' | 'message' | 'errors'> {
+  readonly request_id: string;
 }
 
 function toError(response: Response, text: string): ApiError {
@@ -177,9 +172,9 @@ function toError(response: Response, text: string): ApiError {
 }
 
 /** A proxy in between may respond with its own page. */
-function parseError(text: string): NonNullable<ErrorBody['error']> | undefined {
+function parseError(text: string): Rejection | undefined {
   try {
-    const { error } = JSON.parse(text) as ErrorBody;
+    const { error } = JSON.parse(text) as { readonly error?: Rejection };
     const isOurs = typeof error?.message === 'string' && typeof error.code === 'string';
     return isOurs && Array.isArray(error.errors) ? error : undefined;
   } catch {
@@ -194,7 +189,6 @@ interface SignedIn {
   /** `undefined`: a cookie has the session. */
   readonly key: string | undefined;
   readonly choices: Choices;
-  /** Called if the key is not accepted (any more). */
   readonly onRejected: () => void;
 }
 
@@ -207,6 +201,8 @@ export function createClient({ self, key, choices, onRejected }: SignedIn) {
     callRaw: raw,
     call: async <T>(path: string, needs: Needs<T>, options?: CallOptions) =>
       parseAnswer<T>(await raw(path, options), needs),
+    post: async <T>(path: string, needs: Needs<T>, body?: unknown, signal?: AbortSignal) =>
+      parseAnswer<T>(await raw(path, { method: 'POST', body, signal }), needs),
     /** Opens a live tail (docs/pages.md). */
     openEvents: (path: string, options?: CallOptions) =>
       openEvents(key, withChoices(path, choices), { ...options, onRejected }),
@@ -215,7 +211,6 @@ export function createClient({ self, key, choices, onRejected }: SignedIn) {
 
 export const ClientContext = createContext<Client | undefined>(undefined);
 
-/** The client with the key that is signed in; for everything below the sign-in. */
 export function useClient(): Client {
   const client = use(ClientContext);
   if (client === undefined) throw new Error('no key is signed in');

@@ -5,7 +5,6 @@ import type { Client } from './client.ts';
 interface TailHandlers {
   /** Reads what came before a tail that begins with new rows only. @throws ApiError */
   readonly catchUp: () => Promise<void>;
-  /** After it has connected. */
   readonly onOpen: () => void;
   /** Takes rows as JSON, oldest first. */
   readonly onRows: (rows: readonly string[]) => void;

@@ -12,7 +12,6 @@ const MINUTES = 60;
 const WIDTH = 120;
 const HEIGHT = 28;
 
-/** A small trend line without axes, starting at zero. */
 export function Sparkline({
   values: given,
   label,

@@ -134,7 +134,6 @@ interface AlertChartProps extends Shown {
   readonly endpoint: EndpointView | undefined;
 }
 
-/** What the evaluations of the last day saw, with the threshold; a selection leads to its lines. */
 function AlertChart({ alert, endpoint }: AlertChartProps) {
   const shown = useMemo(() => {
     return {
@@ -158,12 +157,10 @@ function AlertChart({ alert, endpoint }: AlertChartProps) {
   );
 }
 
-/** Asks before a test message calls people, then says what each receiver made of it. */
 function TestDialog({ alert, onClose }: Shown & { readonly onClose: () => void }) {
   const client = useClient();
   const { mutate, data, error, isPending } = useMutation({
-    mutationFn: () =>
-      client.call<AlertTestView>(`${apiPath(alert)}/test`, ['firing', 'last_error'], { method: 'POST' }),
+    mutationFn: () => client.post<AlertTestView>(`${apiPath(alert)}/test`, ['firing', 'last_error']),
   });
   return (
     <Dialog title={`Test ${alert.name}`} onClose={onClose}>

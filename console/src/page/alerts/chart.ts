@@ -61,7 +61,6 @@ export function valuesOf({ parameters }: Pick<AlertView, 'parameters'>): Record<
   );
 }
 
-/** The search of the column that the condition compares. */
 export function searchOf({ when }: Asked, { columns }: Pick<EndpointView, 'columns'>): string | undefined {
   return columns.find(({ name }) => name === when?.column)?.search ?? undefined;
 }

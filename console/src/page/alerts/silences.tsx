@@ -17,7 +17,6 @@ const COLUMNS: TableColumns<SilenceView> = {
   Instances: styled('alert-instances', ({ labels }) => <Pairs of={labels} none="all" />),
 };
 
-/** The silences of an alert, each of which can be ended early, and a form for another one. */
 export function Silences({ alert }: { readonly alert: AlertDetailView }) {
   const client = useClient();
   const mayManage = client.self.scopes.includes('manage');
@@ -79,10 +78,7 @@ function SilenceForm(props: Readonly<{ alert: AlertDetailView; onClose: () => vo
         ...{ until: text('until'), comment: text('comment') },
         ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
       };
-      return client.call<SilenceView>(`${apiPath(alert)}/silences`, ['id', 'until'], {
-        method: 'POST',
-        body,
-      });
+      return client.post<SilenceView>(`${apiPath(alert)}/silences`, ['id', 'until'], body);
     },
     onSuccess() {
       onClose();

@@ -7,7 +7,6 @@ import { Form, Input } from '../../ui/form.tsx';
 import { Button, Empty, PageHead, Reading } from '../../ui/page-part.tsx';
 import './dashboard.css';
 
-/** Every dashboard of which the key sees a panel. */
 export default function DashboardListPage() {
   const { self } = useClient();
   const { value, error } = useRead(queries.dashboards);

@@ -19,7 +19,6 @@ import { usePageAddress, valuesIn } from '../../ui/page-address.ts';
 import { queryPath } from './lines.ts';
 import { fillIn, ParameterFields } from './parameter-control.tsx';
 
-/** One endpoint: its description, a form to call it, its answer, and snippets. */
 export default function EndpointPage() {
   const { name = '' } = useParams();
   const { value, error } = useRead(queries.endpoints);

@@ -30,7 +30,6 @@ export function linesPath(
   });
 }
 
-/** Where the lines behind an answer are, for its charts. */
 export function lineLinks(endpoint: Called, values: Values): LineLinks {
   return {
     linesOf: (span, search) => linesPath(endpoint, values, { span, search }),
@@ -38,7 +37,6 @@ export function lineLinks(endpoint: Called, values: Values): LineLinks {
   };
 }
 
-/** Why the lines of an answer cannot be searched for, if so. */
 function whyNoLines({ sources, parameters }: Called, values: Values): string | undefined {
   if (sources.length === 0) return 'This key may not search its lines.';
   const { type, pinned } = parameters.find(({ name }) => name === 'project') ?? {};

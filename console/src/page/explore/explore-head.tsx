@@ -16,7 +16,6 @@ import { QueryField } from './query-field.tsx';
 import { SavedSearches } from './saved-searches.tsx';
 import { ceilTo, faultOf, floorTo, type Search, searchParameters, toRange } from './search.ts';
 
-/** The scope of the search: range, sources, project and text. */
 export function ExploreHead({ onHelp }: { readonly onHelp: () => void }) {
   const { address, unread, search, change, refresh } = useExploring();
   /** The address that always shows the events up to now. */

@@ -21,7 +21,6 @@ const Timeline = lazyPart(async () => (await import('./analysis/timeline.tsx')).
 
 const SHOWN = { lines: LinesPanel, patterns: Patterns, compare: Compare, timeline: Timeline };
 
-/** Searches the events of every source: a chart of when they happened, their lines, and what they have in common. */
 export default function ExplorePage() {
   const exploring = useAddressedSearch();
   const { address, change } = exploring;

@@ -24,7 +24,6 @@ export function useExploring(): Exploring {
   return exploring;
 }
 
-/** Reads the lines and counts of the page's address. */
 export function useAddressedSearch() {
   const { address, unread, change } = useAddress();
   const { by, top, measure, live, at, columns } = address;
@@ -119,7 +118,6 @@ export const UNIQUE: readonly string[] = ['id', 'timestamp', 'event_message', 'm
 const GROUP_NAME = /^[\w.@$-]{1,200}$/;
 const NONE: readonly SearchSource[] = [];
 
-/** The sources and fields that a search may name. */
 function useFields(search: Search, lines: readonly Line[]) {
   const sources = useRead(queries.searchSources).value?.result ?? NONE;
   const declared = useMemo(() => {

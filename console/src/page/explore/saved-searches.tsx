@@ -9,7 +9,6 @@ import { formatAddress, parseAddress } from './address.ts';
 import { useExploring } from './exploring.ts';
 import './saved-searches.css';
 
-/** The saved searches of the team, which are files, and of this browser: opens and saves them. */
 export function SavedSearches() {
   return (
     <Popover label="Saved" title="Saved searches">

@@ -37,7 +37,6 @@ export function faultOf(error: ApiError | undefined): ApiError['errors'][number]
   return error?.errors.find(({ parameter }) => parameter === 'q');
 }
 
-/** The range between two instants. */
 export function toRange(fromMs: number, untilMs: number): TimeRange {
   return { kind: 'absolute', from: toIso(fromMs), until: toIso(untilMs) };
 }

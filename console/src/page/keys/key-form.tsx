@@ -27,8 +27,7 @@ export function KeyForm({
   const endpoints = useRead(queries.endpoints).value?.result ?? [];
   const sources = sourcesOf(useRead(queries.sources).value ?? []);
   const sending = useMutation({
-    mutationFn: (data: FormData) =>
-      client.call<CreatedKeyView>('/api/keys', ['key', 'id'], { method: 'POST', body: toBody(data) }),
+    mutationFn: (data: FormData) => client.post<CreatedKeyView>('/api/keys', ['key', 'id'], toBody(data)),
     onSuccess: onMade,
   });
   return (

@@ -32,7 +32,6 @@ const COLUMNS: TableColumns<KeyView> = {
   'Last used': (key) => <Times record={key} />,
 };
 
-/** The keys that the signed-in key may see, their rights, and their actions, newest first. */
 export function KeyTable({ onMake, onRotate, onRevoke }: KeyTableProps) {
   const [state, setState] = useState<keyof typeof STATES>('active');
   const pages = usePages<KeyView>('/api/keys', {
@@ -137,7 +136,6 @@ function Limits({ record: { endpoints, sources, pins, rate } }: { readonly recor
 
 const SOON_MS = 7 * 86_400_000;
 
-/** Whether a key is valid, and for how long. */
 function stateOf(record: KeyView): { label: string; tone: Tone; isOver: boolean } {
   if (record.revoked_at !== null) return { label: 'revoked', tone: 'bad', isOver: true };
   const leftMs =

@@ -42,7 +42,6 @@ export default function KeysPage() {
   );
 }
 
-/** Takes the focus: the button that caused it may be gone. */
 function Done({ message }: { readonly message: string }) {
   return (
     <div key={message} className="note is-info" role="status" tabIndex={-1} ref={focus}>
@@ -89,7 +88,6 @@ interface KeyDialogProps {
   readonly onDone: (done: CreatedKeyView | string) => void;
 }
 
-/** Asks before a key is revoked, which cannot be undone. */
 function RevokeDialog({ record, onClose, onDone }: KeyDialogProps) {
   const client = useClient();
   const sending = useMutation({
@@ -133,9 +131,8 @@ function RotateDialog({ record, onClose, onDone }: KeyDialogProps) {
   const client = useClient();
   const sending = useMutation({
     mutationFn: (data: FormData) =>
-      client.call<CreatedKeyView>(`/api/keys/${record.id}/rotate`, ['key', 'id'], {
-        method: 'POST',
-        body: { overlap_seconds: Number(data.get('overlap_seconds')) },
+      client.post<CreatedKeyView>(`/api/keys/${record.id}/rotate`, ['key', 'id'], {
+        overlap_seconds: Number(data.get('overlap_seconds')),
       }),
     onSuccess: onDone,
   });

@@ -25,7 +25,6 @@ const COLUMNS: TableColumns<KeyEntry> = {
 };
 const ENTRIES_AT_ONCE = 50;
 
-/** The audit trail: changes and rejections of keys, and what else was done with them. */
 export function Trail() {
   const pages = usePages<KeyEntry>('/api/keys/log', { size: ENTRIES_AT_ONCE, older: 'Load older entries' });
   return (

@@ -19,7 +19,6 @@ import './overview.css';
 import { EndpointTraffic } from './endpoint-traffic.tsx';
 import { SourceTraffic } from './source-traffic.tsx';
 
-/** The state of the service: live numbers for keys with `manage`, otherwise the endpoints of the key. */
 export default function OverviewPage() {
   const { self } = useClient();
   const mayWatch = self.scopes.includes('manage');
@@ -180,7 +179,6 @@ const TITLES: Readonly<Record<Notice['topic'], string>> = {
   alerts: 'Alerts are not evaluated',
 };
 
-/** Notices that need an operator, although queries are still served. */
 function NoticeBanner({ notices }: { readonly notices: readonly Notice[] }) {
   return notices.map(({ topic, message }) => (
     <div key={topic} className="note is-bad" role="alert">

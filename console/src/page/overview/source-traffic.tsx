@@ -69,7 +69,6 @@ const COLUMNS: TableColumns<SourceLine> = {
   )),
 };
 
-/** Errors and events by source, of those that the key may search: the first thing that one looks for. */
 export function SourceTraffic() {
   const client = useClient();
   const { data, error } = useQuery({

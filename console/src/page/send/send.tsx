@@ -22,7 +22,6 @@ import { explorePath } from '../explore/address.ts';
 import './send.css';
 import { SENDERS, writeSender } from './senders.ts';
 
-/** How to send logs: a sender is chosen, its configuration is written, and a light shows that its first event has arrived. */
 export default function SendPage() {
   const { sources, error } = useSources();
   const senders = sources?.filter(({ managed, internal }) => managed && !internal) ?? [];
@@ -180,7 +179,7 @@ function SenderKey({ source, project, sender, onMade }: SenderKeyProps) {
     ...(project !== '' && { pins: { project } }),
   };
   const { mutate, data, error, isPending } = useMutation({
-    mutationFn: () => client.call<CreatedKeyView>('/api/keys', ['key', 'id'], { method: 'POST', body }),
+    mutationFn: () => client.post<CreatedKeyView>('/api/keys', ['key', 'id'], body),
     onSuccess: ({ key }) => onMade(key),
   });
   useEffect(() => () => onMade(undefined), [onMade]);

@@ -95,7 +95,7 @@ function useSaveEndpoint(endpoint: Unsaved | undefined): () => Promise<void> {
     if (endpoint === undefined || saved.current === endpoint) return;
     const { name, definition, sql, test } = endpoint;
     const body = { ...{ name, definition, sql, version: null }, ...(test !== null && { test }) };
-    await client.call<SavedEndpoint>('/api/workbench/save', ['name'], { method: 'POST', body });
+    await client.post<SavedEndpoint>('/api/workbench/save', ['name'], body);
     saved.current = endpoint;
     void cache.invalidateQueries({ queryKey: queries.endpoints.queryKey });
   };
@@ -119,7 +119,7 @@ function Past({ definition, endpoint }: PastProps) {
     async queryFn({ signal }) {
       await pause(DELAY_MS, signal);
       const body = { definition, ...(endpoint !== undefined && { endpoint }) };
-      return await client.call<AlertReplayView>(path, ['ticks'], { method: 'POST', body, signal });
+      return await client.post<AlertReplayView>(path, ['ticks'], body, signal);
     },
     // The service tries one alert at a time.
     retry: (_, failure) => failure.code === BUSY,

@@ -18,7 +18,6 @@ export function readOutline(definition: string) {
   return {
     name: String(root?.get('name') ?? ''),
     parameters,
-    /** Descriptions by name. */
     columns: new Map(columns.map(({ name, description }) => [name, description])),
   };
 }

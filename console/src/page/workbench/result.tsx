@@ -94,15 +94,9 @@ function TestDialog({ name, base, asked, answer, onClose }: TestProps & { readon
   const [title, setTitle] = useState('');
   const sending = useMutation({
     mutationFn: (_: FormData) =>
-      client.call<SavedTest>('/api/workbench/tests', ['file', 'tests'], {
-        method: 'POST',
-        body: {
-          name,
-          title: title.trim(),
-          now: answer.now,
-          values: asked.values,
-          rows: formatJson(answer.rows, 0),
-        },
+      client.post<SavedTest>('/api/workbench/tests', ['file', 'tests'], {
+        ...{ name, title: title.trim(), now: answer.now, values: asked.values },
+        rows: formatJson(answer.rows, 0),
       }),
   });
   const { data: saved } = sending;

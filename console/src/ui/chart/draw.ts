@@ -20,7 +20,6 @@ import {
   toNumber,
 } from './rule.ts';
 
-/** One bar for each value of a column. */
 export type Bar = ReturnType<typeof toBars>[number];
 
 export interface BigNumber {

@@ -34,7 +34,6 @@ export function findTimes(
 
 export type Drawable = ReturnType<typeof toDrawable>;
 
-/** What an endpoint and its answer say of how its rows are drawn. */
 export function toDrawable(
   called: Pick<EndpointView, 'charts' | 'columns' | 'parameters'>,
   { values, rows, atMs }: { values: Readonly<Record<string, string>>; rows: readonly Row[]; atMs: number },

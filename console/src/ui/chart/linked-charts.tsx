@@ -95,7 +95,6 @@ export function LinkedChart({ chart, heightPx, hidesTitle = false, ...lines }: L
   );
 }
 
-/** The stretch of time of some places. */
 function toSpan(spans: readonly Span[], { first, last }: Selection): Span | undefined {
   const [start, end] = [spans[first], spans[last]];
   return start && end && { from: start.from, until: end.until };
@@ -202,7 +201,6 @@ function useChartLinks() {
   return links;
 }
 
-/** The values at the cursor, or a summary. */
 function Legend({ chart, at, isLive }: Pick<PlotProps, 'chart' | 'at'> & { readonly isLive: boolean }) {
   const zone = useZone();
   const { partial, series, thresholds = [], format, summary } = chart;

@@ -8,7 +8,6 @@ export type Columns = EndpointView['columns'];
 
 export type Rule = ReturnType<typeof ruleOf>;
 
-/** How the values of a chart are joined and written. */
 export function ruleOf(chart: Pick<ChartView, 'unit' | 'show'>, columns: Columns) {
   /** Whether the values of the column add up: counts do, averages and durations do not. */
   const adds = (column: string) => addsUp(chart, columns, column);
@@ -66,7 +65,6 @@ export const sum: Join = (values) =>
   values.length === 0 ? null : values.reduce((total, value) => total + value, 0);
 const greatest: Join = (values) => (values.length === 0 ? null : Math.max(...values));
 
-/** Rows of one value of a column. */
 interface Group {
   readonly label: string;
   readonly rows: readonly Row[];
@@ -212,7 +210,6 @@ function withAxis(chart: ChartView): ChartView {
 // Averages and durations have no sum; counts, bytes and numbers of any other unit have one.
 const NOT_SUMMED: ReadonlySet<string | null> = new Set(['ms', 'µs', 's', '%', 'ratio']);
 
-/** Whether the values of a column add up: counts do, averages and durations do not. */
 function addsUp({ unit, show }: Pick<ChartView, 'unit' | 'show'>, columns: Columns, name: string): boolean {
   const isInteger = columns.find((one) => one.name === name)?.type === 'integer';
   return !NOT_SUMMED.has(unit) && (show === 'stacked' || isInteger);

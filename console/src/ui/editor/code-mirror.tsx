@@ -49,7 +49,6 @@ export interface EditorProps {
 }
 
 export interface EditorHandle {
-  /** Moves the cursor to a fault and the focus into the editor. */
   goTo(fault: Fault): void;
 }
 

@@ -48,7 +48,6 @@ export function Compare() {
   );
 }
 
-/** Two sets of events, and what each is called. */
 interface CompareSets {
   readonly id: Exclude<ExploreAddress['compare'], ''>;
   readonly label: string;

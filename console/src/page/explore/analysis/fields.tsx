@@ -67,7 +67,6 @@ function describeValues({ distinct, min, max }: FieldSummary): string {
   return `${formatCount(distinct)} ${distinct === 1 ? 'value' : 'values'}`;
 }
 
-/** What is known of a field, and what can be done with it. */
 function Summary({ summary, isSample }: { readonly summary: FieldSummary; readonly isSample: boolean }) {
   const { address, change, toggleColumn, valuesPath } = useExploring();
   const { field, distinct, top, p50, p95 } = summary;
@@ -101,7 +100,6 @@ interface FieldValueListProps {
   readonly values: readonly FieldValue[];
 }
 
-/** Values of a field with their counts; a click searches for one, or for all others. */
 function FieldValueList({ field, values }: FieldValueListProps) {
   const most = values[0]?.count ?? 1;
   return (

@@ -16,7 +16,6 @@ const SHOWN = '200';
 /** As many as the service lists: a pattern that is not among them counts as new. */
 const KNOWN = '1000';
 
-/** The messages of a search, grouped by what they have in common. */
 export function Patterns() {
   const { search } = useExploring();
   const found = useAnalysis(searchPath(search, search, { part: 'patterns', limit: SHOWN }), toPattern);

@@ -25,7 +25,6 @@ import type { Row } from '../../../api/answer.ts';
 import { Select } from '../../../ui/form.tsx';
 import { useAnalysis } from '../analysis/use-analysis.tsx';
 
-/** Events over time, stacked by the values of a field. */
 export function HistogramPanel() {
   const { address, change, histogram } = useExploring();
   const { counts, search, chart, isOld, state } = histogram;
@@ -103,7 +102,6 @@ type OnRange = (fromMs: number, untilMs: number) => void;
 
 const HEIGHT_PX = 116;
 
-/** The bars as a chart, which is drawn anew if it changes. */
 function useDrawn(bars: Bars, deploys: readonly Deploy[]): Chart {
   const { address, histogram } = useExploring();
   const { slicesRead, slices, backToMs } = histogram;
@@ -174,7 +172,6 @@ function LegendEntry({ series, at }: { readonly series: BarSeries; readonly at: 
 const SHOWN_MAX = 4;
 const AROUND_MS = 15 * 60_000;
 
-/** The newest deployments of the range, in the legend; a click zooms to the time around one. */
 function DeployEntries({
   deploys,
   onZoom,

@@ -77,7 +77,6 @@ export function useHistogram(search: Search, chart: Chart, ready: boolean) {
     slices: shown.slices.length,
     /** Later time buckets are counted, ms since the epoch. */
     backToMs: shown.slices[shown.slicesRead - 1]?.fromMs ?? shown.search.untilMs,
-    /** Continues after a stop or a failure. */
     resume: () => countOn(isOld ? empty : counted),
   };
 }

@@ -104,7 +104,6 @@ function columnOf(field: string): string {
 
 export type ColumnWidths = ReturnType<typeof useColumnWidths>;
 
-/** The widths of the columns of lines in this browser. */
 export function useColumnWidths() {
   const { columns } = useExploring().address;
   const { preference, change } = usePreference();
@@ -116,7 +115,6 @@ export function useColumnWidths() {
   const parts = PARTS.map(([column]) => [`--${column}`, `${of(column)}rem`]);
   return {
     of,
-    /** The style of a list. */
     style: { '--line': `${line}rem`, ...Object.fromEntries(parts) } satisfies CSSProperties,
     cellOf: (field: string): CSSProperties => ({ '--cell': `${of(columnOf(field))}rem` }),
     /** Shows a width until it is kept. */

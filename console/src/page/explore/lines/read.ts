@@ -36,14 +36,12 @@ export function useLines(search: Search, at: string) {
     stop,
     /** Whether the lines are those of the search before, which stay until the new one has an answer. */
     isOld,
-    /** Whether there may be older lines than those read. */
     hasMore: hasOlder(shown),
     slices: slices.length,
     /** All lines since then are read, ms since the epoch. */
     backToMs: slices[slicesRead - 1]?.fromMs ?? search.untilMs,
     /** Reads the next page, or continues after a stop or a failure. */
     more: () => readOn(isOld ? empty : read),
-    /** Adds newer lines, in any order. */
     add: useCallback(
       (found: readonly Line[]) =>
         setRead((before) => ({ ...before, lines: mergeLines(before.lines, found) })),
@@ -57,7 +55,6 @@ function withAdded(read: Read, before: Read): Read {
   return before.search === read.search ? { ...read, lines: mergeLines(before.lines, read.lines) } : read;
 }
 
-/** The lines of a search that were read so far. */
 export interface Read {
   readonly search: Search;
   readonly lines: readonly Line[];

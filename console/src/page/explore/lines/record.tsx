@@ -31,7 +31,6 @@ interface RecordProps {
 
 const VIEWS = { fields: 'Fields', json: 'JSON' } as const;
 
-/** Everything of a line; each value has a menu. */
 export function Record({ id, line }: RecordProps) {
   const { address } = useExploring();
   const [, navigate] = useLocation();
@@ -99,13 +98,9 @@ function toAttributes(line: Line): Attribute[] {
   return [...columns, ...attributesOf(metadata)];
 }
 
-interface ValueMenuProps {
-  readonly line: Line;
-  readonly chosen: Chosen;
-  readonly onClose: () => void;
-}
-
-function ValueMenu({ line, chosen: { field, value, anchor }, onClose }: ValueMenuProps) {
+function ValueMenu(props: Readonly<{ line: Line; chosen: Chosen; onClose: () => void }>) {
+  const { line, chosen, onClose } = props;
+  const { field, value, anchor } = chosen;
   const { address, filter, toggleColumn, sources } = useExploring();
   const [, navigate] = useLocation();
   const trace = pathOfTrace(address, line, field);

@@ -17,7 +17,6 @@ export function isRejected(state: WorkState): boolean {
 export function useWork() {
   const [state, setState] = useState<WorkState>({ kind: 'idle' });
   const running = useRef<AbortController>(undefined);
-  /** Stops what runs, and starts other work. */
   const start = useCallback((work: (signal: AbortSignal) => Promise<void>) => {
     running.current?.abort();
     const controller = new AbortController();
@@ -42,7 +41,6 @@ export function useWork() {
     running.current?.abort();
     setState((before) => (before.kind === 'running' ? { kind: 'stopped' } : before));
   }, []);
-  /** Stops it as if there were no work. */
   const reset = useCallback(() => {
     running.current?.abort();
     setState({ kind: 'idle' });
@@ -66,7 +64,6 @@ interface WorkNoteProps {
   readonly onResume: () => void;
 }
 
-/** Shows the progress of work, and a button that continues it after a stop or a failure. */
 export function WorkNote({ state, doing, what, progress, onResume }: WorkNoteProps) {
   const zone = useZone();
   const { slices, slicesRead, backToMs } = progress;
