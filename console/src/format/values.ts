@@ -18,3 +18,8 @@ export function withQuery(path: string, parameters: Parameters): string {
 export function ownMember<Value>(record: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
+
+/** Quotes for a shell, which leaves everything within single quotes as it is. */
+export function quoteShell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

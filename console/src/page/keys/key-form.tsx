@@ -16,13 +16,8 @@ const AHEAD = [
 ] as const;
 
 /** Creates a key, at first one that can query, within the rights of the signed-in key. Faults are shown at the fields. */
-export function KeyForm({
-  onMade,
-  ...dialog
-}: {
-  onMade: (made: CreatedKeyView) => void;
-  onClose: () => void;
-}) {
+export function KeyForm(props: Readonly<{ onMade: (made: CreatedKeyView) => void; onClose: () => void }>) {
+  const { onMade, onClose } = props;
   const client = useClient();
   const endpoints = useRead(queries.endpoints).value?.result ?? [];
   const sources = sourcesOf(useRead(queries.sources).value ?? []);
@@ -36,7 +31,7 @@ export function KeyForm({
       title="Create a key"
       wide
       submit={['Create the key', 'Creating…']}
-      {...{ sending, ...dialog }}
+      {...{ sending, onClose }}
     >
       <div className="key-form-pair">
         <TextField label="Name" name="name" help="Program or person that will use the key." />

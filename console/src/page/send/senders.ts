@@ -12,8 +12,7 @@ import vector from '../../../../deploy/senders/vector.yaml?raw';
 import vectorSources from '../../../../deploy/senders/vector-sources.yaml?raw';
 import winston from '../../../../deploy/senders/winston.js?raw';
 import type { SourceView } from '../../../../src/management/view.ts';
-import { quoteShell } from '../../format/shell.ts';
-import { ownMember } from '../../format/values.ts';
+import { ownMember, quoteShell } from '../../format/values.ts';
 import type { Language } from '../../ui/code.tsx';
 
 export interface Sender {

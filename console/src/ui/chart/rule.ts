@@ -8,11 +8,12 @@ export type Columns = EndpointView['columns'];
 
 export type Rule = ReturnType<typeof ruleOf>;
 
-export function ruleOf(chart: Pick<ChartView, 'unit' | 'show'>, columns: Columns) {
+export function ruleOf({ unit, show }: Pick<ChartView, 'unit' | 'show'>, columns: Columns) {
+  const isInteger = (column: string) => columns.find(({ name }) => name === column)?.type === 'integer';
   /** Whether the values of the column add up: counts do, averages and durations do not. */
-  const adds = (column: string) => addsUp(chart, columns, column);
+  const adds = (column: string) => !NOT_SUMMED.has(unit) && (show === 'stacked' || isInteger(column));
   return {
-    unit: findUnit(chart.unit),
+    unit: findUnit(unit),
     adds,
     joinOf: (column: string): Join => (adds(column) ? sum : greatest),
   };
@@ -210,19 +211,11 @@ function withAxis(chart: ChartView): ChartView {
 // Averages and durations have no sum; counts, bytes and numbers of any other unit have one.
 const NOT_SUMMED: ReadonlySet<string | null> = new Set(['ms', 'µs', 's', '%', 'ratio']);
 
-function addsUp({ unit, show }: Pick<ChartView, 'unit' | 'show'>, columns: Columns, name: string): boolean {
-  const isInteger = columns.find((one) => one.name === name)?.type === 'integer';
-  return !NOT_SUMMED.has(unit) && (show === 'stacked' || isInteger);
-}
-
 const FROM = /(?:^|_)(?:start|from|since|after)$/;
 const UNTIL = /(?:^|_)(?:end|until|to|before)$/;
 
 /** The names of the parameters that bound an answer's time, by their type and their names. */
-export function findBounds(parameters: EndpointView['parameters']): {
-  from: string | undefined;
-  until: string | undefined;
-} {
+export function findBounds(parameters: EndpointView['parameters']) {
   const find = (pattern: RegExp) =>
     parameters.find(({ name, type }) => type === 'timestamp' && pattern.test(name))?.name;
   return { from: find(FROM), until: find(UNTIL) };

@@ -172,13 +172,7 @@ function LegendEntry({ series, at }: { readonly series: BarSeries; readonly at: 
 const SHOWN_MAX = 4;
 const AROUND_MS = 15 * 60_000;
 
-function DeployEntries({
-  deploys,
-  onZoom,
-}: {
-  readonly deploys: readonly Deploy[];
-  readonly onZoom: OnRange;
-}) {
+function DeployEntries({ deploys, onZoom }: Readonly<{ deploys: readonly Deploy[]; onZoom: OnRange }>) {
   const zone = useZone();
   const others = deploys.length - SHOWN_MAX;
   return (

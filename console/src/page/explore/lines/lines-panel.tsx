@@ -85,13 +85,10 @@ function Status() {
   );
 }
 
-interface LiveControlsProps {
-  readonly tail: ReturnType<typeof useTail>;
-  readonly isPaused: boolean;
-  readonly onPaused: (isPaused: boolean) => void;
-}
+type Tail = ReturnType<typeof useTail>;
 
-function LiveControls({ tail, isPaused, onPaused }: LiveControlsProps) {
+function LiveControls(props: Readonly<{ tail: Tail; isPaused: boolean; onPaused: (is: boolean) => void }>) {
+  const { tail, isPaused, onPaused } = props;
   const { address, change } = useExploring();
   const { live, order } = address;
   const onLive = () => {
