@@ -150,11 +150,6 @@ interface Clock {
   readonly zone: Zone;
 }
 
-interface RangeTextFault {
-  readonly kind: 'fault';
-  readonly message: string;
-}
-
 /** The longest text that is read; two instants with zones have 60. */
 export const RANGE_TEXT_CHARS_MAX = 120;
 
@@ -162,11 +157,11 @@ const EXAMPLES = 'write a range such as now-40m, last 2 days, 07:00 to 08:30, or
 // A hyphen between two ends, not the one of `now - 40 minutes`.
 const ENDS = / to | until | - (?!\d+ ?[a-z])|\.\.|[–—]/;
 
-/** Reads a range as people write it: `now-40m`, `last 2 days`, `07:00 to 08:30`, `2026-11-20 07:00 to now`, `yesterday`. */
-export function readRangeText(text: string, clock: Clock): TimeRange | RangeTextFault {
+/** Reads a range as people write it: `now-40m`, `last 2 days`, `07:00 to 08:30`, `yesterday`. @returns a text: its fault */
+export function readRangeText(text: string, clock: Clock): TimeRange | string {
   const given = text.trim().toLowerCase().slice(0, RANGE_TEXT_CHARS_MAX);
   const [start = '', end, more] = given.split(ENDS).map((part) => part.trim());
-  if (more !== undefined) return fault(`"${text}" has more than two ends; ${EXAMPLES}`);
+  if (more !== undefined) return `"${text}" has more than two ends; ${EXAMPLES}`;
   if (end === undefined || end === 'now') {
     const last = readLength(start);
     if (last !== undefined) return { kind: 'last', range: last };
@@ -181,11 +176,11 @@ function readLength(text: string): LastRange | undefined {
   return parseLast(length);
 }
 
-function readEnds(start: string, end: string, clock: Clock): TimeRange | RangeTextFault {
+function readEnds(start: string, end: string, clock: Clock): TimeRange | string {
   const [fromMs, untilMs] = [readEnd(start, clock), readEnd(end, clock)];
-  if (fromMs === undefined) return fault(`"${start}" is not an instant; ${EXAMPLES}`);
-  if (untilMs === undefined) return fault(`"${end}" is not an instant; ${EXAMPLES}`);
-  if (fromMs >= untilMs) return fault(`"${start}" is not before "${end}"; write the earlier one first`);
+  if (fromMs === undefined) return `"${start}" is not an instant; ${EXAMPLES}`;
+  if (untilMs === undefined) return `"${end}" is not an instant; ${EXAMPLES}`;
+  if (fromMs >= untilMs) return `"${start}" is not before "${end}"; write the earlier one first`;
   return { kind: 'absolute', from: formatIso(fromMs), until: formatIso(untilMs) };
 }
 
@@ -206,14 +201,8 @@ function readEnd(text: string, { nowMs, zone }: Clock): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-function fault(message: string): RangeTextFault {
-  return { kind: 'fault', message };
-}
-
-/** Returns the seconds that a zone is ahead of UTC at an instant, in seconds since the epoch. */
-type OffsetAt = (seconds: number) => number;
-
-export function offsetOf(zone: Zone): OffsetAt {
+/** @returns the seconds that a zone is ahead of UTC at an instant, in seconds since the epoch */
+export function offsetOf(zone: Zone): (seconds: number) => number {
   return zone === 'utc' ? () => 0 : (seconds) => -60 * new Date(seconds * 1000).getTimezoneOffset();
 }
 

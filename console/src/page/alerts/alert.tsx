@@ -57,7 +57,15 @@ function Known({ alert, error }: Shown & { readonly error: ApiError | undefined 
           <span>{alert.last_error}</span>
         </div>
       )}
-      <Instances alert={alert} />
+      {alert.instances.length > 0 && (
+        <RowTable
+          title="Instances"
+          rowClass="alert-line"
+          rows={alert.instances}
+          keyOf={({ kind, labels }) => `${kind} ${JSON.stringify(labels)}`}
+          columns={INSTANCE_COLUMNS}
+        />
+      )}
       <AlertChart alert={alert} endpoint={endpoint} />
       <Silences alert={alert} />
       {/* What happened is read again when the state has changed. */}
@@ -109,19 +117,6 @@ const INSTANCE_COLUMNS: TableColumns<AlertDetailView['instances'][number]> = {
   Since: ({ since }) => <Ago iso={since} />,
   Values: styled('alert-instances', ({ values }) => <Pairs of={values} none="none" />),
 };
-
-function Instances({ alert: { instances } }: Shown) {
-  if (instances.length === 0) return null;
-  return (
-    <RowTable
-      title="Instances"
-      rowClass="alert-line"
-      rows={instances}
-      keyOf={({ kind, labels }) => `${kind} ${JSON.stringify(labels)}`}
-      columns={INSTANCE_COLUMNS}
-    />
-  );
-}
 
 /** The time of the service, as far as its ticks say: the clock of this machine may be wrong. */
 function serviceNow({ next_evaluation: next, every_seconds: every }: AlertDetailView): number {

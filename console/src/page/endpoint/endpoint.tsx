@@ -155,16 +155,9 @@ function ParameterForm({ endpoint, values, busy, error, onRun }: ParameterFormPr
 
 /** The parameter in which callers of a sandboxed endpoint send a SELECT; no such endpoint declares one of this name. */
 const SQL: EndpointView['parameters'][number] = {
-  name: 'sql',
-  type: 'string',
-  required: false,
+  ...{ name: 'sql', type: 'string', control: 'text', required: false, default: '', values: [] },
+  ...{ otherwise: null, pinned: null, search: null },
   description: 'Your SELECT over the views of the stored query; empty: the stored SELECT.',
-  default: '',
-  control: 'text',
-  values: [],
-  otherwise: null,
-  pinned: null,
-  search: null,
 };
 
 /** The endpoint with `sql` among its parameters if it is sandboxed (docs/sandboxing.md). */

@@ -109,10 +109,7 @@ function createView(host: HTMLElement, look: Look, latest: () => EditorProps): E
     root,
     parent: root,
     doc: latest().value,
-    extensions: [
-      look.language === 'sql' ? completing(() => latest().words ?? NO_WORDS) : [],
-      createExtensions(look, latest),
-    ],
+    extensions: createExtensions(look, latest),
   });
 }
 
@@ -123,6 +120,7 @@ function createExtensions({ language, label }: Look, latest: () => EditorProps):
     return true;
   };
   return [
+    language === 'sql' ? completing(() => latest().words ?? NO_WORDS) : [],
     lineNumbers(),
     lintGutter(),
     history(),

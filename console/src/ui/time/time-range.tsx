@@ -118,8 +118,8 @@ function useRangeText(onChange: RangeProps['onChange']) {
   const [fault, setFault] = useState<string>();
   const read = (text: string) => {
     const range = readRangeText(text, { nowMs: Date.now(), zone });
-    setFault(range.kind === 'fault' ? range.message : undefined);
-    if (range.kind !== 'fault') onChange(range);
+    setFault(typeof range === 'string' ? range : undefined);
+    if (typeof range !== 'string') onChange(range);
   };
   return { fault, read };
 }

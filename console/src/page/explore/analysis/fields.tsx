@@ -4,7 +4,7 @@ import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatPercent, formatShort } from '../../../format/number.ts';
 import { Input } from '../../../ui/form.tsx';
 import { QuietButton } from '../../../ui/page-part.tsx';
-import { type FieldValue, toFieldValue, UNIQUE, useExploring } from '../exploring.ts';
+import { toFieldValue, UNIQUE, useExploring } from '../exploring.ts';
 import { termOf } from '../lines/line.ts';
 import { searchPath } from '../search.ts';
 import './analysis.css';
@@ -72,6 +72,7 @@ function Summary({ summary, isSample }: { readonly summary: FieldSummary; readon
   const { field, distinct, top, p50, p95 } = summary;
   const [isExact, setExact] = useState(false);
   const exact = useAnalysis(isExact ? valuesPath(field) : undefined, toFieldValue);
+  const values = (isExact ? exact.rows : undefined) ?? top; // the most frequent first
   return (
     <div className="field-values">
       <div>
@@ -86,38 +87,25 @@ function Summary({ summary, isSample }: { readonly summary: FieldSummary; readon
         </p>
       )}
       {exact.error !== null && <p className="small tone-bad">{exact.error.message}</p>}
-      <FieldValueList field={field} values={(isExact ? exact.rows : undefined) ?? top} />
+      <ul>
+        {values.map(({ value, count }) => (
+          <li key={value} className="field-value">
+            <TermButtons
+              term={termOf(field, value)}
+              name={value}
+              title={showText(`Filter for ${field}: ${value}`)}
+            >
+              <span className="field-text">{showText(value) || '(empty)'}</span>
+              <span className="number muted">{formatShort(count)}</span>
+              <progress value={count} max={values[0]?.count ?? 1} aria-hidden="true" />
+            </TermButtons>
+          </li>
+        ))}
+      </ul>
       {!isExact && (isSample || distinct > top.length) && (
         <QuietButton onClick={() => setExact(true)}>{isSample ? 'Count exactly' : 'More values'}</QuietButton>
       )}
     </div>
-  );
-}
-
-interface FieldValueListProps {
-  readonly field: string;
-  /** The most frequent first. */
-  readonly values: readonly FieldValue[];
-}
-
-function FieldValueList({ field, values }: FieldValueListProps) {
-  const most = values[0]?.count ?? 1;
-  return (
-    <ul>
-      {values.map(({ value, count }) => (
-        <li key={value} className="field-value">
-          <TermButtons
-            term={termOf(field, value)}
-            name={value}
-            title={showText(`Filter for ${field}: ${value}`)}
-          >
-            <span className="field-text">{showText(value) || '(empty)'}</span>
-            <span className="number muted">{formatShort(count)}</span>
-            <progress value={count} max={most} aria-hidden="true" />
-          </TermButtons>
-        </li>
-      ))}
-    </ul>
   );
 }
 
