@@ -2,8 +2,8 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { type ComponentProps, useCallback, useEffect, useMemo, useState } from 'react';
 import { matchRoute, useLocation, useRouter } from 'wouter';
 import type { Me } from '../../src/management/view.ts';
-import { type Client, ClientContext, callRaw, createClient, parseAnswer } from './api/client.ts';
-import { createCache } from './api/queries.ts';
+import { type Client, callRaw, createClient, parseAnswer } from './api/client.ts';
+import { ClientContext, createCache } from './api/queries.ts';
 import {
   announceSignOut,
   type Choices,

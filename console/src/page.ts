@@ -1,6 +1,6 @@
 import { type ComponentType, lazy } from 'react';
 import type { Me } from '../../src/management/view.ts';
-import { maySearch, mayUseWorkbench } from './api/client.ts';
+import { maySearch, mayUseWorkbench } from './api/queries.ts';
 
 /** A page: a folder in page/ and an entry in the list below; src/http/routes/console.ts serves its path, too. */
 export interface Page {

@@ -1,6 +1,5 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { createContext, use } from 'react';
 import type { Me } from '../../../src/management/view.ts';
 import { type Choices, withChoices } from './session.ts';
 
@@ -207,33 +206,4 @@ export function createClient({ self, key, choices, onRejected }: SignedIn) {
     openEvents: (path: string, options?: CallOptions) =>
       openEvents(key, withChoices(path, choices), { ...options, onRejected }),
   };
-}
-
-export const ClientContext = createContext<Client | undefined>(undefined);
-
-export function useClient(): Client {
-  const client = use(ClientContext);
-  if (client === undefined) throw new Error('no key is signed in');
-  return client;
-}
-
-/** Whether a key may search: one that is limited to endpoints reads what those return, and no events by themselves. */
-export function maySearch({ scopes, endpoints }: Me): boolean {
-  return scopes.includes('query') && endpoints === null;
-}
-
-/** Whether more than its scopes limits a key. */
-export function isLimited({ endpoints, sources, pins }: Me): boolean {
-  return endpoints !== null || sources !== null || Object.keys(pins).length > 0;
-}
-
-/** Whether a key may use the workbench, with which it reads every event by any SELECT. */
-export function mayUseWorkbench(self: Me): boolean {
-  const { scopes, token } = self;
-  return scopes.includes('manage') && scopes.includes('query') && !token && !isLimited(self);
-}
-
-/** Whether a key may grant a scope: one that it has itself, or `metrics` with `manage`, which reads them, too. */
-export function mayGrant({ scopes }: Me, scope: string): boolean {
-  return scopes.includes(scope) || (scope === 'metrics' && scopes.includes('manage'));
 }

@@ -1,4 +1,4 @@
-import { formatIso, formatTime, formatTimeMs, fromField, toField, type Zone } from './time.ts';
+import { formatIso, formatTime, formatTimeMs, fromField, toField, type Zone } from './show.ts';
 
 const UNITS = {
   s: { ms: 1_000, name: 'second' },

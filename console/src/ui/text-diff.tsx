@@ -1,6 +1,6 @@
 import { structuredPatch } from 'diff';
 import { Fragment, useMemo } from 'react';
-import { showControls } from '../format/log-text.ts';
+import { showControls } from '../format/show.ts';
 import './text-diff.css';
 
 export function TextDiff({ label, theirs, mine }: Readonly<{ label: string; theirs: string; mine: string }>) {

@@ -7,9 +7,9 @@ import type {
   AlertTestView,
 } from '../../../../src/management/alert-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { type ApiError, maySearch, mayUseWorkbench, useClient } from '../../api/client.ts';
-import { queries, query, useRead } from '../../api/queries.ts';
-import { formatSeconds } from '../../format/number.ts';
+import type { ApiError } from '../../api/client.ts';
+import { maySearch, mayUseWorkbench, queries, query, useClient, useRead } from '../../api/queries.ts';
+import { formatSeconds } from '../../format/show.ts';
 import { withQuery } from '../../format/values.ts';
 import { LinkCharts, LinkedChart } from '../../ui/chart/linked-charts.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';

@@ -1,6 +1,6 @@
 import type { AlertDetailView, AlertView } from '../../../../src/management/alert-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { formatShort } from '../../format/number.ts';
+import { formatShort } from '../../format/show.ts';
 import type { Chart, ChartSeries } from '../../ui/chart/chart.ts';
 import { linesPath } from '../endpoint/lines.ts';
 

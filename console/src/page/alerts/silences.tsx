@@ -1,8 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { AlertDetailView, SilenceView } from '../../../../src/management/alert-view.ts';
-import { useClient } from '../../api/client.ts';
-import { queries } from '../../api/queries.ts';
+import { queries, useClient } from '../../api/queries.ts';
 import { Group, TextField } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { Button, ErrorNote, QuietButton } from '../../ui/page-part.tsx';

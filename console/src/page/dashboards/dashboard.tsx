@@ -1,7 +1,6 @@
 import { Link, useParams } from 'wouter';
 import type { DashboardView } from '../../../../src/management/dashboard-view.ts';
-import { mayUseWorkbench, useClient } from '../../api/client.ts';
-import { query as queryOf, useRead } from '../../api/queries.ts';
+import { mayUseWorkbench, query as queryOf, useClient, useRead } from '../../api/queries.ts';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
 import { OWN, usePageAddress } from '../../ui/page-address.ts';
 import { Button, CopyButton, MissingPage, PageHead } from '../../ui/page-part.tsx';

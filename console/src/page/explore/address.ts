@@ -1,5 +1,5 @@
 import { parseLast, rangeParameters, readRange, type TimeRange } from '../../format/range.ts';
-import { formatIso } from '../../format/time.ts';
+import { formatIso } from '../../format/show.ts';
 import { toQuery, withQuery } from '../../format/values.ts';
 
 /** The first is the default. */

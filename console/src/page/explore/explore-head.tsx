@@ -1,8 +1,7 @@
 import './saved-searches.css';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import { mayUseWorkbench, useClient } from '../../api/client.ts';
-import { queries, useRead } from '../../api/queries.ts';
+import { mayUseWorkbench, queries, useClient, useRead } from '../../api/queries.ts';
 import { Input } from '../../ui/form.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { Button, CopyButton, QuietButton, Tag } from '../../ui/page-part.tsx';

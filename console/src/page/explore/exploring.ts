@@ -2,8 +2,7 @@ import { createContext, use, useCallback, useEffect, useMemo, useState } from 'r
 import { useLocation, useSearch } from 'wouter';
 import type { SearchSource } from '../../../../src/management/view.ts';
 import type { Row } from '../../api/answer.ts';
-import { useClient } from '../../api/client.ts';
-import { queries, useRead } from '../../api/queries.ts';
+import { queries, useClient, useRead } from '../../api/queries.ts';
 import { offsetOf } from '../../format/range.ts';
 import { useZone } from '../../preference.ts';
 import { type ExploreAddress, explorePath, formatAddress, parseAddress, readAddress } from './address.ts';

@@ -2,7 +2,7 @@ import { type KeyboardEvent, type RefObject, useEffect, useId, useMemo, useRef, 
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { goToLines } from './lines/line-list.tsx';
 import './query-field.css';
-import { showText } from '../../format/log-text.ts';
+import { showText } from '../../format/show.ts';
 import { useAnalysis } from './analysis/use-analysis.tsx';
 import { findPlace, type Place, type Suggestion, suggest, textToInsert } from './completion.ts';
 import { type FieldValue, toFieldValue, UNIQUE, useExploring } from './exploring.ts';

@@ -1,6 +1,5 @@
 import { useRef, useState } from 'react';
-import { mayUseWorkbench, useClient } from '../../api/client.ts';
-import { queries, useRead } from '../../api/queries.ts';
+import { mayUseWorkbench, queries, useClient, useRead } from '../../api/queries.ts';
 import { Form, Input } from '../../ui/form.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { Button, CopyButton, ErrorNote, QuietButton } from '../../ui/page-part.tsx';

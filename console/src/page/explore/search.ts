@@ -1,6 +1,6 @@
 import type { ApiError } from '../../api/client.ts';
 import { resolveRange, type TimeRange } from '../../format/range.ts';
-import { fromMicros } from '../../format/time.ts';
+import { fromMicros } from '../../format/show.ts';
 import { type Values, withQuery } from '../../format/values.ts';
 import type { ExploreAddress } from './address.ts';
 

@@ -1,8 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { CreatedKeyView, EndpointView } from '../../../../src/management/view.ts';
-import { mayGrant, useClient } from '../../api/client.ts';
-import { queries, sourcesOf, useRead } from '../../api/queries.ts';
+import { mayGrant, queries, sourcesOf, useClient, useRead } from '../../api/queries.ts';
 import { Checks, Group, Input, Select, TextField, useFault } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { Button, QuietButton, Segmented } from '../../ui/page-part.tsx';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { KeyView } from '../../../../src/management/view.ts';
-import { useClient } from '../../api/client.ts';
-import { formatCount } from '../../format/number.ts';
+import { useClient } from '../../api/queries.ts';
+import { formatCount } from '../../format/show.ts';
 import { Button, QuietButton, Segmented, Tag, type Tone } from '../../ui/page-part.tsx';
 import { RowTable, styled, type TableColumns, usePages } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { CreatedKeyView, KeyView } from '../../../../src/management/view.ts';
-import { isLimited, useClient } from '../../api/client.ts';
+import { isLimited, useClient } from '../../api/queries.ts';
 import { Button, CopyButton, PageHead } from '../../ui/page-part.tsx';
 import { KeyForm } from './key-form.tsx';
 import { KeyTable } from './key-table.tsx';

@@ -1,6 +1,6 @@
 import type { KeyEntry, KeyView } from '../../../../src/management/view.ts';
 import { type List, query, useRead } from '../../api/queries.ts';
-import { formatCount } from '../../format/number.ts';
+import { formatCount } from '../../format/show.ts';
 import { ownMember } from '../../format/values.ts';
 import { Tag } from '../../ui/page-part.tsx';
 import { RowTable, styled, type TableColumns, usePages } from '../../ui/table/panel-table.tsx';

@@ -2,8 +2,7 @@ import { Link } from 'wouter';
 import type { Notice, Overview, Traffic } from '../../../../src/management/admin-view.ts';
 import type { AlertView } from '../../../../src/management/alert-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { maySearch, useClient } from '../../api/client.ts';
-import { queries, useFiring, useOverview, useRead } from '../../api/queries.ts';
+import { maySearch, queries, useClient, useFiring, useOverview, useRead } from '../../api/queries.ts';
 import {
   formatBytes,
   formatCount,
@@ -11,7 +10,7 @@ import {
   formatPercent,
   formatSeconds,
   formatShort,
-} from '../../format/number.ts';
+} from '../../format/show.ts';
 import { Empty, ErrorNote, PageHead, Panel, Reading, Stat } from '../../ui/page-part.tsx';
 import { numeric, RowTable, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { type Row, toAnswer } from '../../api/answer.ts';
-import { useClient } from '../../api/client.ts';
-import { formatCount, formatPercent } from '../../format/number.ts';
+import { useClient } from '../../api/queries.ts';
+import { formatCount, formatPercent } from '../../format/show.ts';
 import { numeric, RowTable, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { explorePath } from '../explore/address.ts';
 import { searchPath } from '../explore/search.ts';

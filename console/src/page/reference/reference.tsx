@@ -1,6 +1,5 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import { useClient } from '../../api/client.ts';
-import { query, useRead } from '../../api/queries.ts';
+import { query, useClient, useRead } from '../../api/queries.ts';
 import { PageHead, Panel, Reading } from '../../ui/page-part.tsx';
 import { listGroups, type OpenApi, type Operation, type Parameter, sketch } from './openapi.ts';
 import './reference.css';

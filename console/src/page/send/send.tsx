@@ -3,9 +3,8 @@ import { useEffect, useState } from 'react';
 import { Link, useSearch } from 'wouter';
 import type { Overview } from '../../../../src/management/admin-view.ts';
 import type { CreatedKeyView, SourceView } from '../../../../src/management/view.ts';
-import { maySearch, useClient } from '../../api/client.ts';
-import { useOverview, useSources } from '../../api/queries.ts';
-import { formatCount } from '../../format/number.ts';
+import { maySearch, useClient, useOverview, useSources } from '../../api/queries.ts';
+import { formatCount } from '../../format/show.ts';
 import { Code } from '../../ui/code.tsx';
 import { ChoiceField, Options, TextField } from '../../ui/form.tsx';
 import {

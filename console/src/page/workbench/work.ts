@@ -1,8 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { SavedEndpoint } from '../../../../src/management/workbench-view.ts';
-import { useClient } from '../../api/client.ts';
-import { queries, type Run, useRun } from '../../api/queries.ts';
+import { queries, type Run, useClient, useRun } from '../../api/queries.ts';
 
 /** The texts of a definition; empty: this kind of definition, or this one, has no such file. */
 export interface Texts {

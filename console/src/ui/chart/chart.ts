@@ -1,5 +1,5 @@
 import { formatSpan, type Span } from '../../format/range.ts';
-import type { Zone } from '../../format/time.ts';
+import type { Zone } from '../../format/show.ts';
 
 export type DataColor = `data-${1 | 2 | 3 | 4 | 5 | 6 | 7 | 'other' | 'bad'}` | 'border-control';
 

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { formatJson, type Row } from '../../api/answer.ts';
-import { showText } from '../../format/log-text.ts';
+import { showText } from '../../format/show.ts';
 import { Code } from '../code.tsx';
 import { Empty, Tabs } from '../page-part.tsx';
 import { Sparkline } from '../sparkline.tsx';

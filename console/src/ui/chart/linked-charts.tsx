@@ -11,7 +11,7 @@ import {
 } from 'react';
 import { Link } from 'wouter';
 import { formatSpan, type Span } from '../../format/range.ts';
-import { zoneName } from '../../format/time.ts';
+import { zoneName } from '../../format/show.ts';
 import { useZone } from '../../preference.ts';
 import { Button, QuietButton } from '../page-part.tsx';
 import { type Chart, describeAt, findPlace, findSelection, rangeOf, type Selection } from './chart.ts';

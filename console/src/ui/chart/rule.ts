@@ -1,7 +1,7 @@
 import type { PanelView } from '../../../../src/management/dashboard-view.ts';
 import type { ChartView, EndpointView } from '../../../../src/management/view.ts';
 import type { Row } from '../../api/answer.ts';
-import { formatBytes, formatMs, formatPercent, formatSeconds, formatShort } from '../../format/number.ts';
+import { formatBytes, formatMs, formatPercent, formatSeconds, formatShort } from '../../format/show.ts';
 import { ownMember } from '../../format/values.ts';
 
 export type Columns = EndpointView['columns'];

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { type ApiError, useClient } from '../../api/client.ts';
+import type { ApiError } from '../../api/client.ts';
+import { useClient } from '../../api/queries.ts';
 import { withQuery } from '../../format/values.ts';
 import { Button, Empty, ErrorNote, Panel, Reading } from '../page-part.tsx';
 import './panel-table.css';

@@ -15,7 +15,7 @@ import { useZone } from '../../preference.ts';
 import { Popover } from '../overlay/popover.tsx';
 import { Button, QuietButton } from '../page-part.tsx';
 import './time-range.css';
-import { toField, zoneName } from '../../format/time.ts';
+import { toField, zoneName } from '../../format/show.ts';
 import { Form, Input, TextField } from '../form.tsx';
 
 interface RangeProps {

@@ -1,7 +1,6 @@
 import type { Row } from '../../../api/answer.ts';
-import { showText } from '../../../format/log-text.ts';
-import { formatCount, formatPercent } from '../../../format/number.ts';
 import { joinSearches } from '../../../format/search-text.ts';
+import { formatCount, formatPercent, showText } from '../../../format/show.ts';
 import { Empty, QuietButton, Segmented } from '../../../ui/page-part.tsx';
 import { type ExploreAddress, parseMark } from '../address.ts';
 import { TERM } from '../completion.ts';

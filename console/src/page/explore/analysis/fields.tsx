@@ -1,7 +1,6 @@
 import { useMemo, useState } from 'react';
 import type { Row } from '../../../api/answer.ts';
-import { showText } from '../../../format/log-text.ts';
-import { formatCount, formatPercent, formatShort } from '../../../format/number.ts';
+import { formatCount, formatPercent, formatShort, showText } from '../../../format/show.ts';
 import { Input } from '../../../ui/form.tsx';
 import { QuietButton } from '../../../ui/page-part.tsx';
 import { toFieldValue, UNIQUE, useExploring } from '../exploring.ts';

@@ -1,9 +1,7 @@
 import { useMemo } from 'react';
 import type { Row } from '../../../api/answer.ts';
-import { showText } from '../../../format/log-text.ts';
-import { formatCount, formatPercent } from '../../../format/number.ts';
 import { formatPattern, formatTerm } from '../../../format/search-text.ts';
-import { formatTime } from '../../../format/time.ts';
+import { formatCount, formatPercent, formatTime, showText } from '../../../format/show.ts';
 import { useZone } from '../../../preference.ts';
 import { QuietButton, Tag } from '../../../ui/page-part.tsx';
 import { useExploring } from '../exploring.ts';

@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { type Row, toAnswer } from '../../../api/answer.ts';
-import { useClient } from '../../../api/client.ts';
 import { pause } from '../../../api/follow.ts';
-import { formatPercent } from '../../../format/number.ts';
+import { useClient } from '../../../api/queries.ts';
+import { formatPercent } from '../../../format/show.ts';
 import { ErrorNote, QuietButton, Tag } from '../../../ui/page-part.tsx';
 import { useExploring } from '../exploring.ts';
 import { exclude } from '../lines/line.ts';

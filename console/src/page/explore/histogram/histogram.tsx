@@ -1,7 +1,5 @@
 import { type ComponentProps, useMemo, useState } from 'react';
-import { showText } from '../../../format/log-text.ts';
-import { formatCount, formatShort } from '../../../format/number.ts';
-import { formatIso, formatTime, zoneName } from '../../../format/time.ts';
+import { formatCount, formatIso, formatShort, formatTime, showText, zoneName } from '../../../format/show.ts';
 import { useZone } from '../../../preference.ts';
 import { type Chart, describeAt, type Selection } from '../../../ui/chart/chart.ts';
 import { Plot } from '../../../ui/chart/plot.tsx';

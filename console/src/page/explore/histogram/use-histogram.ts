@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { type Row, toAnswer } from '../../../api/answer.ts';
-import { type Client, useClient } from '../../../api/client.ts';
+import type { Client } from '../../../api/client.ts';
+import { useClient } from '../../../api/queries.ts';
 import { ownMember } from '../../../format/values.ts';
 import type { ChartSeries, DataColor } from '../../../ui/chart/chart.ts';
 import { type ExploreAddress, isAdditive } from '../address.ts';

@@ -1,5 +1,5 @@
 import { type CSSProperties, type KeyboardEvent, type PointerEvent, useState } from 'react';
-import { showText } from '../../../format/log-text.ts';
+import { showText } from '../../../format/show.ts';
 import { ownMember } from '../../../format/values.ts';
 import { usePreference } from '../../../preference.ts';
 import { useExploring } from '../exploring.ts';

@@ -9,8 +9,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import { showText } from '../../../format/log-text.ts';
-import { formatTimeMs, fromMicros } from '../../../format/time.ts';
+import { formatTimeMs, fromMicros, showText } from '../../../format/show.ts';
 import { usePreference, useZone } from '../../../preference.ts';
 import { useExploring } from '../exploring.ts';
 import { formatAt, formatValue, LINES_MAX, type Line, valueAt } from './line.ts';

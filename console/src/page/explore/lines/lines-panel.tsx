@@ -1,6 +1,6 @@
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
-import { formatCount } from '../../../format/number.ts';
 import { describeRange, lastMs } from '../../../format/range.ts';
+import { formatCount } from '../../../format/show.ts';
 import { usePreference, useZone } from '../../../preference.ts';
 import { lazyPart } from '../../../ui/boundary/boundary.tsx';
 import { Empty, ErrorNote, QuietButton } from '../../../ui/page-part.tsx';
@@ -9,8 +9,9 @@ import { useExploring } from '../exploring.ts';
 import { faultOf, searchPath } from '../search.ts';
 import './lines-panel.css';
 import { parseJson, type Row } from '../../../api/answer.ts';
-import { ApiError, useClient } from '../../../api/client.ts';
+import { ApiError } from '../../../api/client.ts';
 import { followTail } from '../../../api/follow.ts';
+import { useClient } from '../../../api/queries.ts';
 import { formatAt, LINES_MAX, type Line, mergeLines, parseAt, toLine } from './line.ts';
 import { goToNewest, LineList } from './line-list.tsx';
 import { readSince } from './read.ts';

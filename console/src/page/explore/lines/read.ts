@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { toAnswer } from '../../../api/answer.ts';
-import { type Client, useClient } from '../../../api/client.ts';
+import type { Client } from '../../../api/client.ts';
+import { useClient } from '../../../api/queries.ts';
 import { hasSameEvents, planSlices, type Search, type Slice, searchPath } from '../search.ts';
 import { LINES_MAX, type Line, mergeLines, parseAt, toLine } from './line.ts';
 import { isRejected, useWork } from './use-work.tsx';

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../../api/client.ts';
-import { formatTime } from '../../../format/time.ts';
+import { formatTime } from '../../../format/show.ts';
 import { useZone } from '../../../preference.ts';
 import { QuietButton, Tag } from '../../../ui/page-part.tsx';
 
