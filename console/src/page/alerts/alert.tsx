@@ -183,9 +183,8 @@ function TestDialog({ alert, onClose }: Shown & { readonly onClose: () => void }
   );
 }
 
-function Outcome({ outcome }: { readonly outcome: string }) {
-  return outcome === 'sent' ? <Tag tone="ok">sent</Tag> : <span className="tone-bad">{outcome}</span>;
-}
+const outcomeOf = (outcome: string) =>
+  outcome === 'sent' ? <Tag tone="ok">sent</Tag> : <span className="tone-bad">{outcome}</span>;
 
 function Tested({ tested: { result, firing, last_error: failure } }: { readonly tested: AlertTestView }) {
   return (
@@ -198,12 +197,7 @@ function Tested({ tested: { result, firing, last_error: failure } }: { readonly 
             : `${firing} ${firing === 1 ? 'instance fires' : 'instances fire'} at present.`}
       </p>
       <Pairs
-        of={Object.fromEntries(
-          Object.entries(result).map(([receiver, outcome]) => [
-            receiver,
-            <Outcome key={receiver} outcome={outcome} />,
-          ]),
-        )}
+        of={Object.fromEntries(Object.entries(result).map(([receiver, one]) => [receiver, outcomeOf(one)]))}
       />
     </>
   );

@@ -144,15 +144,11 @@ export function planSlices({ fromMs, untilMs, widthMs, offsetMs }: Grid): readon
   return slices;
 }
 
-export interface Count extends Slice {
-  readonly buckets: number;
-}
-
 /** The counts of a slice, newest first. The service's buckets begin with the range: those that the bounds cut are apart. */
 export function planCounts(
   { fromMs, untilMs }: Slice,
   { widthMs, offsetMs }: Omit<Grid, keyof Slice>,
-): Count[] {
+): (Slice & { readonly buckets: number })[] {
   const first = ceilTo(fromMs, widthMs, offsetMs);
   const last = floorTo(untilMs, widthMs, offsetMs);
   if (!(first <= last)) return [{ fromMs, untilMs, buckets: 1 }];

@@ -29,7 +29,11 @@ export default function KeysPage() {
       <PageHead title="Keys">
         Create, rotate and revoke the keys of callers. A key itself is shown once, when it is created.
       </PageHead>
-      {done !== undefined && <Done message={done} />}
+      {done !== undefined && (
+        <div key={done} className="note is-info" role="status" tabIndex={-1} ref={focus}>
+          {done}
+        </div>
+      )}
       {made !== undefined && <CreatedKey made={made} onClose={() => setMade(undefined)} />}
       <KeyTable
         onMake={() => setDialog(<KeyForm onClose={close} onMade={onDone} />)}
@@ -39,14 +43,6 @@ export default function KeysPage() {
       {!isLimited(self) && <Trail />}
       {dialog}
     </>
-  );
-}
-
-function Done({ message }: { readonly message: string }) {
-  return (
-    <div key={message} className="note is-info" role="status" tabIndex={-1} ref={focus}>
-      {message}
-    </div>
   );
 }
 

@@ -18,6 +18,13 @@ import './overview.css';
 import { EndpointTraffic } from './endpoint-traffic.tsx';
 import { SourceTraffic } from './source-traffic.tsx';
 
+const NOTICES: Readonly<Record<Notice['topic'], string>> = {
+  retention: 'Retention has stopped',
+  roles: 'People have no access',
+  storing: 'Nothing can be stored',
+  alerts: 'Alerts are not evaluated',
+};
+
 export default function OverviewPage() {
   const { self } = useClient();
   const mayWatch = self.scopes.includes('manage');
@@ -35,7 +42,12 @@ export default function OverviewPage() {
       </PageHead>
       {(!isReady || live.error !== undefined) && <Reading error={live.error} />}
       {endpoints.error !== undefined && <ErrorNote error={endpoints.error} />}
-      {overview !== undefined && <NoticeBanner notices={overview.notices} />}
+      {overview?.notices.map(({ topic, message }) => (
+        <div key={topic} className="note is-bad" role="alert">
+          <strong>{NOTICES[topic]}</strong>
+          <span>{message}</span>
+        </div>
+      ))}
       {overview !== undefined && <Headline overview={overview} />}
       {isReady && <FiringAlerts />}
       {isReady && maySearch(self) && <SourceTraffic />}
@@ -169,20 +181,4 @@ function Headline({ overview }: { readonly overview: Overview }) {
       />
     </dl>
   );
-}
-
-const TITLES: Readonly<Record<Notice['topic'], string>> = {
-  retention: 'Retention has stopped',
-  roles: 'People have no access',
-  storing: 'Nothing can be stored',
-  alerts: 'Alerts are not evaluated',
-};
-
-function NoticeBanner({ notices }: { readonly notices: readonly Notice[] }) {
-  return notices.map(({ topic, message }) => (
-    <div key={topic} className="note is-bad" role="alert">
-      <strong>{TITLES[topic]}</strong>
-      <span>{message}</span>
-    </div>
-  ));
 }

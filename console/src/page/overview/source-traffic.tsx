@@ -47,7 +47,6 @@ export function toSourceLines(all: readonly Row[], errors: readonly Row[], nowMs
     .slice(0, SHOWN_MAX);
 }
 
-const TITLE = 'Sources in the last hour';
 const COLUMNS: TableColumns<SourceLine> = {
   Source: ({ source }) => <Link href={`/sources/${source}`}>{source}</Link>,
   Errors: numeric(({ source, errors }) =>
@@ -84,7 +83,7 @@ export function SourceTraffic() {
   });
   return (
     <RowTable
-      title={TITLE}
+      title="Sources in the last hour"
       rowClass="source-line"
       rows={data}
       error={error}

@@ -83,11 +83,7 @@ function namesLevel(q: string): boolean {
   return [...q.matchAll(TERM)].some(({ groups }) => ['level', '"level"'].includes(groups?.['field'] ?? ''));
 }
 
-interface DifferencesProps {
-  readonly sets: CompareSets;
-}
-
-function Differences({ sets }: DifferencesProps) {
+function Differences({ sets }: { readonly sets: CompareSets }) {
   const { search } = useExploring();
   const { q, against } = sets;
   const more = { part: 'compare', limit: ROWS, ...(against !== undefined && { against }) };
@@ -112,7 +108,7 @@ function Differences({ sets }: DifferencesProps) {
 
 type Difference = NonNullable<ReturnType<typeof toDifference>>;
 
-function DifferenceRow({ row, sets }: DifferencesProps & { readonly row: Difference }) {
+function DifferenceRow({ row, sets }: Readonly<{ row: Difference; sets: CompareSets }>) {
   const { field, value, count, share, againstCount, againstShare } = row;
   const shown = value === null ? 'no value' : showText(value) || '(empty)';
   return (
