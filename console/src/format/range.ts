@@ -1,4 +1,5 @@
 import { formatIso, formatTime, formatTimeMs, fromField, toField, type Zone } from './show.ts';
+import { ownMember } from './values.ts';
 
 const UNITS = {
   s: { ms: 1_000, name: 'second' },
@@ -193,10 +194,7 @@ function readEnd(text: string, { nowMs, zone }: Clock): number | undefined {
   const yesterday = toField(Date.parse(fromField(`${today}T12:00`, zone)) - UNITS.d.ms, zone).slice(0, 10);
   const isTime = /^\d{1,2}:\d\d/.test(text);
   const instant = isTime ? `${today} ${text.padStart(5, '0')}` : text;
-  const day = new Map([
-    ['today', today],
-    ['yesterday', yesterday],
-  ]).get(text);
+  const day = ownMember({ today, yesterday }, text);
   const ms = Date.parse(readInstant(day ?? instant.toUpperCase(), zone));
   return Number.isNaN(ms) ? undefined : ms;
 }

@@ -25,12 +25,8 @@ const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 /** `940 MiB` */
 export function formatBytes(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1024 && unit < BYTE_UNITS.length - 1) {
-    value /= 1024;
-    unit++;
-  }
+  const unit = bytes < 1024 ? 0 : Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
+  const value = bytes / 1024 ** unit;
   return `${unit === 0 ? whole.format(value) : fine.format(value)} ${BYTE_UNITS[unit]}`;
 }
 
@@ -44,18 +40,13 @@ export function formatPercent(ratio: number): string {
   return `${fine.format(Math.round(ratio * 1000) / 10)} %`;
 }
 
-const SPANS: readonly (readonly [number, string])[] = [
-  [86_400, 'd'],
-  [3600, 'h'],
-  [60, 'min'],
-  [1, 's'],
-];
+const SPANS = Object.entries({ d: 86_400, h: 3600, min: 60, s: 1 });
 
 /** `15 min`, `2 h 30 min`, `7 d`: at most two units. */
 export function formatSeconds(seconds: number): string {
   let rest = Math.round(seconds);
   const parts: string[] = [];
-  for (const [size, unit] of SPANS) {
+  for (const [unit, size] of SPANS) {
     const count = Math.floor(rest / size);
     if (count > 0) parts.push(`${count} ${unit}`);
     rest -= count * size;
@@ -77,20 +68,21 @@ export function formatTime(ms: number, zone: Zone): string {
   return formatTimeMs(ms, zone).slice(0, -'.123'.length);
 }
 
+/** Each unit up to a number of seconds. */
+const AGO = [
+  [60, 1, 's'],
+  [3600, 60, 'min'],
+  [172_800, 3600, 'h'],
+] as const;
+
 /** `3 min ago`, `in 2 h` */
 export function formatAgo(ms: number, nowMs: number): string {
   const seconds = Math.round((nowMs - ms) / 1000);
   const size = Math.abs(seconds);
   if (size < 5) return 'just now';
-  const [value, unit] =
-    size < 60
-      ? [size, 's']
-      : size < 3600
-        ? [Math.round(size / 60), 'min']
-        : size < 172_800
-          ? [Math.round(size / 3600), 'h']
-          : [Math.round(size / 86_400), 'd'];
-  return seconds < 0 ? `in ${value} ${unit}` : `${value} ${unit} ago`;
+  const [, unitSeconds, unit] = AGO.find(([below]) => size < below) ?? [size, 86_400, 'd'];
+  const text = `${Math.round(size / unitSeconds)} ${unit}`;
+  return seconds < 0 ? `in ${text}` : `${text} ago`;
 }
 
 /** The value of a date-time field for an instant, as ISO 8601 or ms since the epoch; empty if it is not an instant. */

@@ -206,15 +206,15 @@ function SourceChoice() {
   // A shared address may name sources that this key may not search: they can be unticked.
   const unknown = chosen.filter((name) => !names.includes(name));
   const isTicked = (name: string) => (chosen.length === 0 ? usual : chosen).includes(name);
-  const areUsual = (next: readonly string[]) =>
-    next.length === usual.length && next.every((name) => usual.includes(name));
-  const set = (next: readonly string[]) => change({ source: areUsual(next) ? [] : next });
   const toggle = (name: string) => {
     const ticked = [...names.filter(isTicked), ...unknown];
-    set(ticked.includes(name) ? ticked.filter((one) => one !== name) : [...ticked, name]);
+    const next = ticked.includes(name) ? ticked.filter((one) => one !== name) : [...ticked, name];
+    const areUsual = next.length === usual.length && next.every((one) => usual.includes(one));
+    change({ source: areUsual ? [] : next });
   };
+  const label = chosen.length > 1 ? `${chosen.length} sources` : (chosen[0] ?? 'All sources');
   return (
-    <Popover title="Sources" isChoice label={<span className="explore-chosen">{describe(chosen)}</span>}>
+    <Popover title="Sources" isChoice label={<span className="explore-chosen">{label}</span>}>
       {() => (
         <fieldset className="explore-sources" aria-label="Sources to search">
           <QuietButton aria-pressed={chosen.length === 0} onClick={() => change({ source: [] })}>
@@ -242,10 +242,4 @@ function SourceChoice() {
       )}
     </Popover>
   );
-}
-
-function describe(chosen: readonly string[]): string {
-  const [first] = chosen;
-  if (first === undefined) return 'All sources';
-  return chosen.length === 1 ? first : `${chosen.length} sources`;
 }
