@@ -27,13 +27,8 @@ export function toChart(alert: Charted, nowMs: number, search: string | undefine
     return own === undefined ? null : worst(...own.map(({ low, high }) => (isBelow ? low : high)));
   });
   const label = column === null ? 'Rows that count' : `${isBelow ? 'Least' : 'Greatest'} ${column}`;
-  const shown: ChartSeries = {
-    label,
-    color: 'data-1',
-    kind: column === null ? 'area' : 'line',
-    values,
-    search,
-  };
+  const kind = column === null ? 'area' : 'line';
+  const shown: ChartSeries = { label, color: 'data-1', kind, values, search };
   const limit: ChartSeries = {
     ...{ label: 'Threshold', color: 'data-bad', kind: 'dashed' },
     values: spans.map(() => threshold),

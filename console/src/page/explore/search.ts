@@ -94,10 +94,7 @@ export interface Slice {
   readonly untilMs: number;
 }
 
-interface Grid extends Slice {
-  readonly widthMs: number;
-  readonly offsetMs: number;
-}
+type Grid = Pick<Search, 'widthMs' | 'offsetMs'>;
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -131,7 +128,7 @@ export function ceilTo(ms: number, widthMs: number, offsetMs: number): number {
 }
 
 /** Slices of a range, newest first, which meet between two time buckets. The service rejects a range without a length. */
-export function planSlices({ fromMs, untilMs, widthMs, offsetMs }: Grid): readonly Slice[] {
+export function planSlices({ fromMs, untilMs, widthMs, offsetMs }: Slice & Grid): readonly Slice[] {
   // A day of whole time buckets may be longer by two of them.
   if (!(untilMs - fromMs > SLICED_MS + 2 * widthMs)) return [{ fromMs, untilMs }];
   const end = ceilTo(untilMs, widthMs, offsetMs);
@@ -147,7 +144,7 @@ export function planSlices({ fromMs, untilMs, widthMs, offsetMs }: Grid): readon
 /** The counts of a slice, newest first. The service's buckets begin with the range: those that the bounds cut are apart. */
 export function planCounts(
   { fromMs, untilMs }: Slice,
-  { widthMs, offsetMs }: Omit<Grid, keyof Slice>,
+  { widthMs, offsetMs }: Grid,
 ): (Slice & { readonly buckets: number })[] {
   const first = ceilTo(fromMs, widthMs, offsetMs);
   const last = floorTo(untilMs, widthMs, offsetMs);

@@ -12,11 +12,7 @@ const KEYS_AT_ONCE = 100;
 const NO_KEYS =
   'Keys of the environment, and keys with more rights than yours, are not listed. Create one for each caller.';
 
-interface KeyTableProps {
-  readonly onMake: () => void;
-  readonly onRotate: (key: KeyView) => void;
-  readonly onRevoke: (key: KeyView) => void;
-}
+type OnKey = (key: KeyView) => void;
 
 const COLUMNS: TableColumns<KeyView> = {
   Key: (key) => <Name record={key} />,
@@ -32,7 +28,8 @@ const COLUMNS: TableColumns<KeyView> = {
   'Last used': (key) => <Times record={key} />,
 };
 
-export function KeyTable({ onMake, onRotate, onRevoke }: KeyTableProps) {
+export function KeyTable(props: Readonly<{ onMake: () => void; onRotate: OnKey; onRevoke: OnKey }>) {
+  const { onMake, onRotate, onRevoke } = props;
   const [state, setState] = useState<keyof typeof STATES>('active');
   const pages = usePages<KeyView>('/api/keys', {
     ...{ size: KEYS_AT_ONCE, older: 'Load older keys', parameters: { state } },
