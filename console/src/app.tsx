@@ -2,8 +2,8 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { type ComponentProps, useCallback, useEffect, useMemo, useState } from 'react';
 import { matchRoute, useLocation, useRouter } from 'wouter';
 import type { Me } from '../../src/management/view.ts';
-import { type Client, ClientContext, callRaw, createClient, parseAnswer } from './api/client.ts';
-import { createCache } from './api/queries.ts';
+import { type Client, callRaw, createClient, parseAnswer } from './api/client.ts';
+import { ClientContext, createCache } from './api/queries.ts';
 import {
   announceSignOut,
   type Choices,
@@ -33,10 +33,7 @@ const WITHOUT_KEY: Session = {
   },
 };
 
-/**
- * The console: the sign-in, then the pages. Signing in keeps the URL, so a shared view opens afterwards. A page that needs no key
- * is shown without one, unless the user has one or wants to sign in.
- */
+/** The sign-in, at any URL, then the pages. One that needs no key is shown at once, unless the user wants to sign in. */
 export function App() {
   const preferences = usePreferences();
   const [session, setSession] = useState<Session>();

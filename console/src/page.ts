@@ -1,11 +1,8 @@
 import { type ComponentType, lazy } from 'react';
 import type { Me } from '../../src/management/view.ts';
-import { maySearch, mayUseWorkbench } from './api/client.ts';
+import { maySearch, mayUseWorkbench } from './api/queries.ts';
 
-/**
- * A page of the console. A new page is a folder in page/ and an entry in this list; the service must serve its path, too
- * (src/http/routes/console.ts).
- */
+/** A page: a folder in page/ and an entry in the list below; src/http/routes/console.ts serves its path, too. */
 export interface Page {
   /** A pattern of wouter: `/endpoints/:name`. */
   readonly path: string;

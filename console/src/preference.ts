@@ -1,5 +1,5 @@
 import { createContext, use } from 'react';
-import type { Zone } from './format/time.ts';
+import type { Zone } from './format/show.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 

@@ -1,8 +1,7 @@
 import { type ComponentProps, type KeyboardEvent, Suspense, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation, useParams, useSearch } from 'wouter';
 import type { Me } from '../../src/management/view.ts';
-import { useClient } from './api/client.ts';
-import { ENDPOINTS_EVERY_MS, queries, useFiring, useRead } from './api/queries.ts';
+import { ENDPOINTS_EVERY_MS, queries, useClient, useFiring, useRead } from './api/queries.ts';
 import { isOfferedTo, PAGES, type Page } from './page.ts';
 import { usePreference } from './preference.ts';
 import { Select } from './ui/form.tsx';

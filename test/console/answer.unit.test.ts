@@ -2,10 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { formatJson, parseCacheStatus, parseJson } from '../../console/src/api/answer.ts';
 import { ApiError, parseAnswer } from '../../console/src/api/client.ts';
 import { ownMember } from '../../console/src/format/values.ts';
-import { formatUrl, parseUrl } from '../../console/src/page/endpoint/url-state.ts';
 import { formatValue, toLine, valueAt } from '../../console/src/page/explore/lines/line.ts';
 import { SENDERS, type SenderTarget, writeSender } from '../../console/src/page/send/senders.ts';
-import { createParameterView } from '../support/parameter-view.ts';
 
 test('integers beyond 2^53 stay exact, in and out', () => {
   const text = '{"a":9007199254740993,"b":[1,2.5,-9007199254740995],"c":"9007199254740993","d":1e300}';
@@ -19,15 +17,6 @@ test.each([
   ['Tailrace; hit; ttl=-12; fwd=stale; fwd-status=503; detail=stale-if-error', 'stale'],
 ])('Cache-Status %s is %s', (header, state) => {
   expect(parseCacheStatus(header)).toBe(state);
-});
-
-test('the address of a view holds all of it, and reading it gives it back', () => {
-  const endpoint = { parameters: ['project', 'view'].map((name) => createParameterView(name)) };
-  const state = {
-    values: { project: 'a&b', view: 'x' },
-    view: 'json',
-  } as const;
-  expect(parseUrl(formatUrl(state), endpoint)).toEqual(state);
 });
 
 /** What every object inherits: names that a caller may use like any other. */

@@ -21,9 +21,7 @@ const ADDRESS = {
   q: 'level:error -"a b"',
   source: ['postgres.logs', 'cloudflare.logs.prod'],
   project: 'aurora',
-  range: undefined,
-  from: '2026-11-20T07:00:00Z',
-  until: '2026-11-20T08:00:00.5Z',
+  range: { kind: 'absolute', from: '2026-11-20T07:00:00Z', until: '2026-11-20T08:00:00.5Z' } as const,
   by: 'response.status_code',
   measure: 'p95(execution_time_ms)',
   top: 5,
@@ -49,7 +47,10 @@ describe('the address of Explore', () => {
     expect(unread.toSorted()).toEqual(wrong.split('&').toSorted());
     expect(readAddress('range=7d').unread).toEqual([]);
     const unending = readAddress('from=2026-11-20&until=soon&range=6h');
-    expect(unending).toMatchObject({ address: { range: '6h' }, unread: ['from=2026-11-20', 'until=soon'] });
+    expect(unending).toMatchObject({
+      address: { range: { kind: 'last', range: '6h' } },
+      unread: ['from=2026-11-20', 'until=soon'],
+    });
   });
 
   test('reads any values, and what it writes reads the same', () => {
@@ -113,7 +114,7 @@ test('saved searches stay in the browser, one of each name, and what another pag
 
 const NOW_MS = Date.parse('2026-11-20T12:34:56.789Z');
 const HOUR_MS = 3_600_000;
-const LAST = { q: '', source: [], project: '', from: undefined, until: undefined };
+const ALL = { q: '', source: [], project: '' };
 
 test('a range is covered by slices and counts without gaps, newest first, each time bucket once', () => {
   const instants = fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2030, 0) });
@@ -121,8 +122,9 @@ test('a range is covered by slices and counts without gaps, newest first, each t
   const offsets = fc.constantFrom(0, HOUR_MS, -5.5 * HOUR_MS);
   fc.assert(
     fc.property(instants, lengths, offsets, (fromMs, lengthMs, offsetMs) => {
-      const [from, until] = [fromMs, fromMs + lengthMs].map((ms) => new Date(ms).toISOString());
-      const search = resolveSearch({ ...LAST, range: undefined, from, until }, NOW_MS, offsetMs);
+      const [from = '', until = ''] = [fromMs, fromMs + lengthMs].map((ms) => new Date(ms).toISOString());
+      const range = { kind: 'absolute', from, until } as const;
+      const search = resolveSearch({ ...ALL, range }, NOW_MS, offsetMs);
       const slices = planSlices(search);
       expect(slices.length).toBeLessThanOrEqual(12);
       const counts = slices.flatMap((slice) => planCounts(slice, search));

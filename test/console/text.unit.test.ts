@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { showControls, showText } from '../../console/src/format/log-text.ts';
 import { formatField, formatTerm, joinSearches } from '../../console/src/format/search-text.ts';
+import { showControls, showText } from '../../console/src/format/show.ts';
 import { parseField, parseSearch } from '../../src/search/parse.ts';
 import { runs } from '../support/property.ts';
 

@@ -1,6 +1,5 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { createContext, use } from 'react';
 import type { Me } from '../../../src/management/view.ts';
 import { type Choices, withChoices } from './session.ts';
 
@@ -155,13 +154,8 @@ async function reachable<T>(work: Promise<T>, signal: AbortSignal | null | undef
   }
 }
 
-interface ErrorBody {
-  readonly error?: {
-    readonly code: string;
-    readonly message: string;
-    readonly request_id: string;
-    readonly errors: ApiError['errors'];
-  };
+interface Rejection extends Pick<ApiError, 'code' | 'message' | 'errors'> {
+  readonly request_id: string;
 }
 
 function toError(response: Response, text: string): ApiError {
@@ -177,9 +171,9 @@ function toError(response: Response, text: string): ApiError {
 }
 
 /** A proxy in between may respond with its own page. */
-function parseError(text: string): NonNullable<ErrorBody['error']> | undefined {
+function parseError(text: string): Rejection | undefined {
   try {
-    const { error } = JSON.parse(text) as ErrorBody;
+    const { error } = JSON.parse(text) as { readonly error?: Rejection };
     const isOurs = typeof error?.message === 'string' && typeof error.code === 'string';
     return isOurs && Array.isArray(error.errors) ? error : undefined;
   } catch {
@@ -194,7 +188,6 @@ interface SignedIn {
   /** `undefined`: a cookie has the session. */
   readonly key: string | undefined;
   readonly choices: Choices;
-  /** Called if the key is not accepted (any more). */
   readonly onRejected: () => void;
 }
 
@@ -207,38 +200,10 @@ export function createClient({ self, key, choices, onRejected }: SignedIn) {
     callRaw: raw,
     call: async <T>(path: string, needs: Needs<T>, options?: CallOptions) =>
       parseAnswer<T>(await raw(path, options), needs),
+    post: async <T>(path: string, needs: Needs<T>, body?: unknown, signal?: AbortSignal) =>
+      parseAnswer<T>(await raw(path, { method: 'POST', body, signal }), needs),
     /** Opens a live tail (docs/pages.md). */
     openEvents: (path: string, options?: CallOptions) =>
       openEvents(key, withChoices(path, choices), { ...options, onRejected }),
   };
-}
-
-export const ClientContext = createContext<Client | undefined>(undefined);
-
-/** The client with the key that is signed in; for everything below the sign-in. */
-export function useClient(): Client {
-  const client = use(ClientContext);
-  if (client === undefined) throw new Error('no key is signed in');
-  return client;
-}
-
-/** Whether a key may search: one that is limited to endpoints reads what those return, and no events by themselves. */
-export function maySearch({ scopes, endpoints }: Me): boolean {
-  return scopes.includes('query') && endpoints === null;
-}
-
-/** Whether more than its scopes limits a key. */
-export function isLimited({ endpoints, sources, pins }: Me): boolean {
-  return endpoints !== null || sources !== null || Object.keys(pins).length > 0;
-}
-
-/** Whether a key may use the workbench, with which it reads every event by any SELECT. */
-export function mayUseWorkbench(self: Me): boolean {
-  const { scopes, token } = self;
-  return scopes.includes('manage') && scopes.includes('query') && !token && !isLimited(self);
-}
-
-/** Whether a key may grant a scope: one that it has itself, or `metrics` with `manage`, which reads them, too. */
-export function mayGrant({ scopes }: Me, scope: string): boolean {
-  return scopes.includes(scope) || (scope === 'metrics' && scopes.includes('manage'));
 }

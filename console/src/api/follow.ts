@@ -3,9 +3,9 @@ import type { Client } from './client.ts';
 
 /** What is done with the rows of a live tail (docs/pages.md), and when it fails. */
 interface TailHandlers {
+  readonly signal: AbortSignal;
   /** Reads what came before a tail that begins with new rows only. @throws ApiError */
   readonly catchUp: () => Promise<void>;
-  /** After it has connected. */
   readonly onOpen: () => void;
   /** Takes rows as JSON, oldest first. */
   readonly onRows: (rows: readonly string[]) => void;
@@ -22,8 +22,9 @@ const PAUSE_MS = 2_000;
 export async function followTail(
   openEvents: Client['openEvents'],
   path: string,
-  { signal, pauseMs = PAUSE_MS, ...handlers }: TailHandlers & { signal: AbortSignal; pauseMs?: number },
+  { pauseMs = PAUSE_MS, ...handlers }: TailHandlers & { readonly pauseMs?: number },
 ): Promise<void> {
+  const { signal } = handlers;
   let lastId = '';
   while (!signal.aborted) {
     try {
@@ -31,7 +32,7 @@ export async function followTail(
       const events = await openEvents(path, { headers, signal });
       handlers.onOpen();
       if (lastId === '') await handlers.catchUp();
-      lastId = await readEvents(events, lastId, { signal, onRows: handlers.onRows });
+      lastId = await readEvents(events, lastId, handlers);
     } catch (error) {
       if (signal.aborted) return;
       handlers.onFailure(error);
@@ -46,7 +47,7 @@ export async function followTail(
 async function readEvents(
   events: ReadableStream<EventSourceMessage>,
   from: string,
-  { onRows, signal }: Pick<TailHandlers, 'onRows'> & { readonly signal: AbortSignal },
+  { onRows, signal }: TailHandlers,
 ): Promise<string> {
   let lastId = from;
   let rows: string[] = [];

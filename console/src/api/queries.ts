@@ -1,17 +1,47 @@
 import { type DefaultOptions, QueryClient, skipToken, useQuery } from '@tanstack/react-query';
-import { useRef } from 'react';
+import { createContext, use, useRef } from 'react';
 import type { Overview } from '../../../src/management/admin-view.ts';
 import type { AlertView } from '../../../src/management/alert-view.ts';
 import type { DashboardSummary } from '../../../src/management/dashboard-view.ts';
 import type {
   EndpointView,
+  Me,
   Projects,
   SavedSearchView,
   SearchSource,
   SourceView,
 } from '../../../src/management/view.ts';
 import type { WorkbenchView } from '../../../src/management/workbench-view.ts';
-import { ApiError, type Client, type Needs, useClient } from './client.ts';
+import { ApiError, type Client, type Needs } from './client.ts';
+
+export const ClientContext = createContext<Client | undefined>(undefined);
+
+export function useClient(): Client {
+  const client = use(ClientContext);
+  if (client === undefined) throw new Error('no key is signed in');
+  return client;
+}
+
+/** Whether a key may search: one that is limited to endpoints reads what those return, and no events by themselves. */
+export function maySearch({ scopes, endpoints }: Me): boolean {
+  return scopes.includes('query') && endpoints === null;
+}
+
+/** Whether more than its scopes limits a key. */
+export function isLimited({ endpoints, sources, pins }: Me): boolean {
+  return endpoints !== null || sources !== null || Object.keys(pins).length > 0;
+}
+
+/** Whether a key may use the workbench, with which it reads every event by any SELECT. */
+export function mayUseWorkbench(self: Me): boolean {
+  const { scopes, token } = self;
+  return scopes.includes('manage') && scopes.includes('query') && !token && !isLimited(self);
+}
+
+/** Whether a key may grant a scope: one that it has itself, or `metrics` with `manage`, which reads them, too. */
+export function mayGrant({ scopes }: Me, scope: string): boolean {
+  return scopes.includes(scope) || (scope === 'metrics' && scopes.includes('manage'));
+}
 
 /** One path of the API that several parts of the console read; the path is its key in the cache. */
 interface Query<T> {
@@ -138,11 +168,7 @@ export type Run<T> =
   | { readonly state: 'done'; readonly value: T }
   | { readonly state: 'failed'; readonly error: ApiError };
 
-/**
- * Runs a request of the user once for each key. Nothing is kept: the same is computed again when it is wanted again.
- * @param key another one is another run, which aborts the one before, in the engine too; undefined: nothing is wanted
- * @param read throws ApiError
- */
+/** Runs a request of the user once for each key; another one aborts it, in the engine too; undefined: nothing is wanted. */
 export function useRun<T>(
   key: readonly (string | number)[] | undefined,
   read: (client: Client, signal: AbortSignal) => Promise<T>,

@@ -1,4 +1,5 @@
-import { formatIso, formatTime, formatTimeMs, fromField, toField, type Zone } from './time.ts';
+import { formatIso, formatTime, formatTimeMs, fromField, toField, type Zone } from './show.ts';
+import { ownMember } from './values.ts';
 
 const UNITS = {
   s: { ms: 1_000, name: 'second' },
@@ -15,19 +16,14 @@ export type LastRange = `${number}${Unit}`;
 /** Ten years: no store has older events, and each length up to it is an exact number of ms. */
 const LAST_MAX_MS = 3_650 * UNITS.d.ms;
 
-const NAMES: Readonly<Record<string, Unit>> = {
-  ...{ s: 's', sec: 's', secs: 's', second: 's', seconds: 's' },
-  ...{ m: 'm', min: 'm', mins: 'm', minute: 'm', minutes: 'm' },
-  ...{ h: 'h', hr: 'h', hrs: 'h', hour: 'h', hours: 'h' },
-  ...{ d: 'd', day: 'd', days: 'd' },
-};
+const LENGTH = /^(\d{1,9})? ?([smhdw]|(?:sec|second|min|minute|hr|hour|day|week)s?)$/;
 
 /** Reads `40m`, `40 min`, `2 weeks`, `hour`. @returns undefined if it is not a length, or longer than ten years */
 export function parseLast(text: string): LastRange | undefined {
-  const [, digits, name = ''] = /^(\d{1,9})? ?([a-z]{1,7})$/.exec(text.trim().toLowerCase()) ?? [];
-  const isWeeks = ['w', 'week', 'weeks'].includes(name);
-  const unit = isWeeks ? 'd' : Object.hasOwn(NAMES, name) ? NAMES[name] : undefined;
-  if (unit === undefined || (digits === undefined && name.length < 3)) return undefined;
+  const [, digits, name = ''] = LENGTH.exec(text.trim().toLowerCase()) ?? [];
+  if (name === '' || (digits === undefined && name.length < 3)) return undefined;
+  const isWeeks = name.startsWith('w');
+  const unit = isWeeks ? 'd' : (name.charAt(0) as Unit); // no name begins otherwise
   const count = Number(digits ?? 1) * (isWeeks ? 7 : 1);
   return count > 0 && count * UNITS[unit].ms <= LAST_MAX_MS ? `${count}${unit}` : undefined;
 }
@@ -60,6 +56,22 @@ export type TimeRange =
   | { readonly kind: 'last'; readonly range: LastRange }
   | { readonly kind: 'absolute'; readonly from: string; readonly until: string };
 
+/** Reads `range=6h`, or an absolute range in `from` and `until`. @param prefix of their names */
+export function readRange(query: URLSearchParams, prefix = ''): TimeRange | undefined {
+  const [from = '', until = ''] = ['from', 'until'].map((name) => query.get(prefix + name) ?? '');
+  if (!Number.isNaN(Date.parse(from)) && !Number.isNaN(Date.parse(until)))
+    return { kind: 'absolute', from, until };
+  const range = parseLast(query.get(`${prefix}range`) ?? '');
+  return range && { kind: 'last', range };
+}
+
+/** What `readRange` reads; undefined: left out. */
+export function rangeParameters(range: TimeRange, prefix = ''): Record<string, string | undefined> {
+  const { kind: _, ...given } = range;
+  const all = { range: undefined, from: undefined, until: undefined, ...given };
+  return Object.fromEntries(Object.entries(all).map(([name, value]) => [prefix + name, value]));
+}
+
 /** The instants of a range, in ms since the epoch; NaN for texts that are not instants. */
 export function resolveRange(range: TimeRange, nowMs: number): { fromMs: number; untilMs: number } {
   if (range.kind === 'absolute') return { fromMs: Date.parse(range.from), untilMs: Date.parse(range.until) };
@@ -83,11 +95,7 @@ export function describeRange(range: TimeRange, zone: Zone): string {
 
 const EPOCH_UNITS_PER_MS: Readonly<Record<number, number>> = { 10: 1e-3, 13: 1, 16: 1e3, 19: 1e6 };
 
-/**
- * Reads an instant: ISO 8601 with or without zone and time, or a number of s, ms, µs or ns since the epoch.
- * @param zone applies if the text names none
- * @returns ISO 8601 in UTC, empty if it is not an instant
- */
+/** Reads ISO 8601, in `zone` without one, or s, ms, µs or ns since the epoch. @returns in UTC; empty if it is neither */
 function readInstant(text: string, zone: Zone): string {
   const trimmed = text.trim().replace(/^"(.*)"$/, '$1');
   const perMs = /^\d+$/.test(trimmed) ? EPOCH_UNITS_PER_MS[trimmed.length] : undefined;
@@ -143,11 +151,6 @@ interface Clock {
   readonly zone: Zone;
 }
 
-interface RangeTextFault {
-  readonly kind: 'fault';
-  readonly message: string;
-}
-
 /** The longest text that is read; two instants with zones have 60. */
 export const RANGE_TEXT_CHARS_MAX = 120;
 
@@ -155,11 +158,11 @@ const EXAMPLES = 'write a range such as now-40m, last 2 days, 07:00 to 08:30, or
 // A hyphen between two ends, not the one of `now - 40 minutes`.
 const ENDS = / to | until | - (?!\d+ ?[a-z])|\.\.|[–—]/;
 
-/** Reads a range as people write it: `now-40m`, `last 2 days`, `07:00 to 08:30`, `2026-11-20 07:00 to now`, `yesterday`. */
-export function readRangeText(text: string, clock: Clock): TimeRange | RangeTextFault {
+/** Reads a range as people write it: `now-40m`, `last 2 days`, `07:00 to 08:30`, `yesterday`. @returns a text: its fault */
+export function readRangeText(text: string, clock: Clock): TimeRange | string {
   const given = text.trim().toLowerCase().slice(0, RANGE_TEXT_CHARS_MAX);
   const [start = '', end, more] = given.split(ENDS).map((part) => part.trim());
-  if (more !== undefined) return fault(`"${text}" has more than two ends; ${EXAMPLES}`);
+  if (more !== undefined) return `"${text}" has more than two ends; ${EXAMPLES}`;
   if (end === undefined || end === 'now') {
     const last = readLength(start);
     if (last !== undefined) return { kind: 'last', range: last };
@@ -174,11 +177,11 @@ function readLength(text: string): LastRange | undefined {
   return parseLast(length);
 }
 
-function readEnds(start: string, end: string, clock: Clock): TimeRange | RangeTextFault {
+function readEnds(start: string, end: string, clock: Clock): TimeRange | string {
   const [fromMs, untilMs] = [readEnd(start, clock), readEnd(end, clock)];
-  if (fromMs === undefined) return fault(`"${start}" is not an instant; ${EXAMPLES}`);
-  if (untilMs === undefined) return fault(`"${end}" is not an instant; ${EXAMPLES}`);
-  if (fromMs >= untilMs) return fault(`"${start}" is not before "${end}"; write the earlier one first`);
+  if (fromMs === undefined) return `"${start}" is not an instant; ${EXAMPLES}`;
+  if (untilMs === undefined) return `"${end}" is not an instant; ${EXAMPLES}`;
+  if (fromMs >= untilMs) return `"${start}" is not before "${end}"; write the earlier one first`;
   return { kind: 'absolute', from: formatIso(fromMs), until: formatIso(untilMs) };
 }
 
@@ -191,22 +194,13 @@ function readEnd(text: string, { nowMs, zone }: Clock): number | undefined {
   const yesterday = toField(Date.parse(fromField(`${today}T12:00`, zone)) - UNITS.d.ms, zone).slice(0, 10);
   const isTime = /^\d{1,2}:\d\d/.test(text);
   const instant = isTime ? `${today} ${text.padStart(5, '0')}` : text;
-  const day = new Map([
-    ['today', today],
-    ['yesterday', yesterday],
-  ]).get(text);
+  const day = ownMember({ today, yesterday }, text);
   const ms = Date.parse(readInstant(day ?? instant.toUpperCase(), zone));
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-function fault(message: string): RangeTextFault {
-  return { kind: 'fault', message };
-}
-
-/** Returns the seconds that a zone is ahead of UTC at an instant, in seconds since the epoch. */
-type OffsetAt = (seconds: number) => number;
-
-export function offsetOf(zone: Zone): OffsetAt {
+/** @returns the seconds that a zone is ahead of UTC at an instant, in seconds since the epoch */
+export function offsetOf(zone: Zone): (seconds: number) => number {
   return zone === 'utc' ? () => 0 : (seconds) => -60 * new Date(seconds * 1000).getTimezoneOffset();
 }
 

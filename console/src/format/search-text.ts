@@ -36,11 +36,7 @@ const PLACEHOLDER = /<[^<>\s]{1,20}>/;
 /** What ends a word of a search, or means something in one. */
 const SPECIAL = /[\s()":*]+/;
 
-/**
- * The search for messages of a pattern such as `GET | <num> | <word>`: its fixed texts in their order, `GET*|*|`. It may
- * find messages of a longer pattern, too.
- * @returns undefined if the pattern has no fixed text
- */
+/** The search for messages of a pattern, `GET | <num>`: its fixed texts in their order, `GET*|`; undefined without one. */
 export function formatPattern(pattern: string): string | undefined {
   const cut = pattern.slice(0, CHARS_MAX);
   const parts = cut.split(PLACEHOLDER);

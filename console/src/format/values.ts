@@ -14,10 +14,12 @@ export function withQuery(path: string, parameters: Parameters): string {
   return query === '' ? path : `${path}?${query}`;
 }
 
-/**
- * A member of a record whose names come from data: `undefined` for `constructor`, `__proto__` and other names that every object
- * inherits.
- */
+/** A member of a record whose names come from data: `undefined` for `__proto__` and others that every object inherits. */
 export function ownMember<Value>(record: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+/** Quotes for a shell, which leaves everything within single quotes as it is. */
+export function quoteShell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

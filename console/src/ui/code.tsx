@@ -1,4 +1,4 @@
-import { showControls } from '../format/log-text.ts';
+import { showControls } from '../format/show.ts';
 import { lazyPart } from './boundary/boundary.tsx';
 import { CopyButton } from './page-part.tsx';
 

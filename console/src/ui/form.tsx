@@ -106,7 +106,6 @@ interface Suggesting {
   readonly suggestions?: readonly string[];
 }
 
-/** A line of text, or what `type` says. */
 export function Input({ className = '', suggestions = [], onChange, ...props }: Own<'input'> & Suggesting) {
   const list = useId();
   const values = [...new Set(suggestions)];

@@ -7,7 +7,6 @@ import { type ReactNode, useMemo } from 'react';
 
 const lowlight = createLowlight({ bash, javascript, sql, yaml });
 
-/** Code with elements around its words, whose classes give them colours. */
 export function Highlighted({ text, language }: { readonly text: string; readonly language: string }) {
   return useMemo(() => toNodes(lowlight.highlight(language, text).children as HastNode[]), [text, language]);
 }

@@ -117,7 +117,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   internal: 'The service’s log has the cause under the request id.',
 };
 
-/** The service's error message, with advice. */
 export function ErrorNote({ error }: { readonly error: ApiError }) {
   const { message, code, status, errors, requestId, retryAfterSeconds } = error;
   const advice = ownMember(ADVICE, code);
@@ -271,7 +270,6 @@ export function Tabs<T extends string>(props: ChoiceProps<T> & { readonly childr
   );
 }
 
-/** A choice between a few visible options. */
 export function Segmented<T extends string>({ label, options, selected, onSelect }: ChoiceProps<T>) {
   const name = useId();
   return (

@@ -12,15 +12,9 @@ const MINUTES = 60;
 const WIDTH = 120;
 const HEIGHT = 28;
 
-/** A small trend line without axes, starting at zero. */
-export function Sparkline({
-  values: given,
-  label,
-  tone = 'data-1',
-  points: count = MINUTES,
-}: SparklineProps) {
+export function Sparkline({ label, tone = 'data-1', points: count = MINUTES, ...given }: SparklineProps) {
   // Minutes before the start are empty, so that all minutes have the same width.
-  const values = [...Array<number>(Math.max(0, count - given.length)).fill(0), ...given];
+  const values = [...Array<number>(Math.max(0, count - given.values.length)).fill(0), ...given.values];
   const max = Math.max(1e-9, ...values.map((value) => value ?? 0));
   const step = WIDTH / Math.max(1, values.length - 1);
   const points = values.map((value, i) => {

@@ -1,9 +1,8 @@
 import { structuredPatch } from 'diff';
 import { Fragment, useMemo } from 'react';
-import { showControls } from '../format/log-text.ts';
+import { showControls } from '../format/show.ts';
 import './text-diff.css';
 
-/** The lines that differ between two texts, with some around them. */
 export function TextDiff({ label, theirs, mine }: Readonly<{ label: string; theirs: string; mine: string }>) {
   const hunks = useMemo(() => diffTexts(theirs, mine), [theirs, mine]);
   return (

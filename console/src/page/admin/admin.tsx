@@ -4,8 +4,7 @@ import './admin.css';
 import { useState } from 'react';
 import type { RejectedEventsView, RejectedRequestsView } from '../../../../src/management/admin-view.ts';
 import { type List, query, useRead } from '../../api/queries.ts';
-import { formatBytes, formatCount, formatMs } from '../../format/number.ts';
-import { formatAgo } from '../../format/time.ts';
+import { formatAgo, formatBytes, formatCount, formatMs } from '../../format/show.ts';
 import { ownMember } from '../../format/values.ts';
 import { Code } from '../../ui/code.tsx';
 import {

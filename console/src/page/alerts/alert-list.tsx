@@ -1,7 +1,6 @@
 import { Link } from 'wouter';
 import type { AlertView } from '../../../../src/management/alert-view.ts';
-import { mayUseWorkbench, useClient } from '../../api/client.ts';
-import { queries, useRead } from '../../api/queries.ts';
+import { mayUseWorkbench, queries, useClient, useRead } from '../../api/queries.ts';
 import { Code } from '../../ui/code.tsx';
 import { Empty, Panel, Tag } from '../../ui/page-part.tsx';
 import { RowTable, styled, type TableColumns } from '../../ui/table/panel-table.tsx';

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { AlertView } from '../../../../src/management/alert-view.ts';
-import { formatShort } from '../../format/number.ts';
+import { formatShort } from '../../format/show.ts';
 import { Tag, type Tone } from '../../ui/page-part.tsx';
 
 const TONES: Readonly<Record<AlertView['state'], Tone>> = { inactive: 'ok', pending: 'warn', firing: 'bad' };

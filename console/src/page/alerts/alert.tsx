@@ -7,9 +7,9 @@ import type {
   AlertTestView,
 } from '../../../../src/management/alert-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { type ApiError, maySearch, mayUseWorkbench, useClient } from '../../api/client.ts';
-import { queries, query, useRead } from '../../api/queries.ts';
-import { formatSeconds } from '../../format/number.ts';
+import type { ApiError } from '../../api/client.ts';
+import { maySearch, mayUseWorkbench, queries, query, useClient, useRead } from '../../api/queries.ts';
+import { formatSeconds } from '../../format/show.ts';
 import { withQuery } from '../../format/values.ts';
 import { LinkCharts, LinkedChart } from '../../ui/chart/linked-charts.tsx';
 import { Dialog } from '../../ui/overlay/dialog.tsx';
@@ -57,7 +57,15 @@ function Known({ alert, error }: Shown & { readonly error: ApiError | undefined 
           <span>{alert.last_error}</span>
         </div>
       )}
-      <Instances alert={alert} />
+      {alert.instances.length > 0 && (
+        <RowTable
+          title="Instances"
+          rowClass="alert-line"
+          rows={alert.instances}
+          keyOf={({ kind, labels }) => `${kind} ${JSON.stringify(labels)}`}
+          columns={INSTANCE_COLUMNS}
+        />
+      )}
       <AlertChart alert={alert} endpoint={endpoint} />
       <Silences alert={alert} />
       {/* What happened is read again when the state has changed. */}
@@ -110,19 +118,6 @@ const INSTANCE_COLUMNS: TableColumns<AlertDetailView['instances'][number]> = {
   Values: styled('alert-instances', ({ values }) => <Pairs of={values} none="none" />),
 };
 
-function Instances({ alert: { instances } }: Shown) {
-  if (instances.length === 0) return null;
-  return (
-    <RowTable
-      title="Instances"
-      rowClass="alert-line"
-      rows={instances}
-      keyOf={({ kind, labels }) => `${kind} ${JSON.stringify(labels)}`}
-      columns={INSTANCE_COLUMNS}
-    />
-  );
-}
-
 /** The time of the service, as far as its ticks say: the clock of this machine may be wrong. */
 function serviceNow({ next_evaluation: next, every_seconds: every }: AlertDetailView): number {
   const nextMs = Date.parse(next);
@@ -134,7 +129,6 @@ interface AlertChartProps extends Shown {
   readonly endpoint: EndpointView | undefined;
 }
 
-/** What the evaluations of the last day saw, with the threshold; a selection leads to its lines. */
 function AlertChart({ alert, endpoint }: AlertChartProps) {
   const shown = useMemo(() => {
     return {
@@ -158,12 +152,10 @@ function AlertChart({ alert, endpoint }: AlertChartProps) {
   );
 }
 
-/** Asks before a test message calls people, then says what each receiver made of it. */
 function TestDialog({ alert, onClose }: Shown & { readonly onClose: () => void }) {
   const client = useClient();
   const { mutate, data, error, isPending } = useMutation({
-    mutationFn: () =>
-      client.call<AlertTestView>(`${apiPath(alert)}/test`, ['firing', 'last_error'], { method: 'POST' }),
+    mutationFn: () => client.post<AlertTestView>(`${apiPath(alert)}/test`, ['firing', 'last_error']),
   });
   return (
     <Dialog title={`Test ${alert.name}`} onClose={onClose}>
@@ -191,9 +183,8 @@ function TestDialog({ alert, onClose }: Shown & { readonly onClose: () => void }
   );
 }
 
-function Outcome({ outcome }: { readonly outcome: string }) {
-  return outcome === 'sent' ? <Tag tone="ok">sent</Tag> : <span className="tone-bad">{outcome}</span>;
-}
+const outcomeOf = (outcome: string) =>
+  outcome === 'sent' ? <Tag tone="ok">sent</Tag> : <span className="tone-bad">{outcome}</span>;
 
 function Tested({ tested: { result, firing, last_error: failure } }: { readonly tested: AlertTestView }) {
   return (
@@ -206,12 +197,7 @@ function Tested({ tested: { result, firing, last_error: failure } }: { readonly 
             : `${firing} ${firing === 1 ? 'instance fires' : 'instances fire'} at present.`}
       </p>
       <Pairs
-        of={Object.fromEntries(
-          Object.entries(result).map(([receiver, outcome]) => [
-            receiver,
-            <Outcome key={receiver} outcome={outcome} />,
-          ]),
-        )}
+        of={Object.fromEntries(Object.entries(result).map(([receiver, one]) => [receiver, outcomeOf(one)]))}
       />
     </>
   );

@@ -1,6 +1,6 @@
 import type { AlertDetailView, AlertView } from '../../../../src/management/alert-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { formatShort } from '../../format/number.ts';
+import { formatShort } from '../../format/show.ts';
 import type { Chart, ChartSeries } from '../../ui/chart/chart.ts';
 import { linesPath } from '../endpoint/lines.ts';
 
@@ -9,11 +9,7 @@ type Charted = Pick<AlertDetailView, 'chart' | 'when' | 'every_seconds'>;
 const POINT_SECONDS = 300;
 const DAY_SECONDS = 86_400;
 
-/**
- * The chart of what the evaluations of an alert saw in the last day: the extreme that its condition compares, and the
- * threshold.
- * @param search of the column
- */
+/** The chart of the last day: the extreme that the condition compares, and the threshold. @param search of the column */
 export function toChart(alert: Charted, nowMs: number, search: string | undefined): Chart {
   const { column, threshold, points } = alert.chart;
   const width = Math.max(POINT_SECONDS, alert.every_seconds);
@@ -31,13 +27,8 @@ export function toChart(alert: Charted, nowMs: number, search: string | undefine
     return own === undefined ? null : worst(...own.map(({ low, high }) => (isBelow ? low : high)));
   });
   const label = column === null ? 'Rows that count' : `${isBelow ? 'Least' : 'Greatest'} ${column}`;
-  const shown: ChartSeries = {
-    label,
-    color: 'data-1',
-    kind: column === null ? 'area' : 'line',
-    values,
-    search,
-  };
+  const kind = column === null ? 'area' : 'line';
+  const shown: ChartSeries = { label, color: 'data-1', kind, values, search };
   const limit: ChartSeries = {
     ...{ label: 'Threshold', color: 'data-bad', kind: 'dashed' },
     values: spans.map(() => threshold),
@@ -65,7 +56,6 @@ export function valuesOf({ parameters }: Pick<AlertView, 'parameters'>): Record<
   );
 }
 
-/** The search of the column that the condition compares. */
 export function searchOf({ when }: Asked, { columns }: Pick<EndpointView, 'columns'>): string | undefined {
   return columns.find(({ name }) => name === when?.column)?.search ?? undefined;
 }

@@ -1,8 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { AlertDetailView, SilenceView } from '../../../../src/management/alert-view.ts';
-import { useClient } from '../../api/client.ts';
-import { queries } from '../../api/queries.ts';
+import { queries, useClient } from '../../api/queries.ts';
 import { Group, TextField } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { Button, ErrorNote, QuietButton } from '../../ui/page-part.tsx';
@@ -17,7 +16,6 @@ const COLUMNS: TableColumns<SilenceView> = {
   Instances: styled('alert-instances', ({ labels }) => <Pairs of={labels} none="all" />),
 };
 
-/** The silences of an alert, each of which can be ended early, and a form for another one. */
 export function Silences({ alert }: { readonly alert: AlertDetailView }) {
   const client = useClient();
   const mayManage = client.self.scopes.includes('manage');
@@ -79,10 +77,7 @@ function SilenceForm(props: Readonly<{ alert: AlertDetailView; onClose: () => vo
         ...{ until: text('until'), comment: text('comment') },
         ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
       };
-      return client.call<SilenceView>(`${apiPath(alert)}/silences`, ['id', 'until'], {
-        method: 'POST',
-        body,
-      });
+      return client.post<SilenceView>(`${apiPath(alert)}/silences`, ['id', 'until'], body);
     },
     onSuccess() {
       onClose();

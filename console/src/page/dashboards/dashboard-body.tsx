@@ -1,6 +1,5 @@
 import { useIsFetching, useQueryClient } from '@tanstack/react-query';
 import { type ComponentProps, type CSSProperties, useEffect, useId, useMemo, useState } from 'react';
-import { useSearch } from 'wouter';
 import type { DashboardView } from '../../../../src/management/dashboard-view.ts';
 import { queries, useRead } from '../../api/queries.ts';
 import { ownMember } from '../../format/values.ts';
@@ -10,13 +9,16 @@ import { Reading, Tag } from '../../ui/page-part.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
 import { fillIn, ParameterControl } from '../endpoint/parameter-control.tsx';
 import './dashboard.css';
-import { formatRange, parseAddress, REFRESH, REFRESHES, toRange, useAddressChange } from './address.ts';
+import { rangeParameters, readRange, toLast } from '../../format/range.ts';
+import { OWN, usePageAddress, valuesIn } from '../../ui/page-address.ts';
 import { DashboardPanel, type PageState } from './panel.tsx';
+
+const REFRESH = `${OWN}refresh`;
+const REFRESHES: readonly number[] = [5, 10, 30, 60];
 
 export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView }) {
   const { rows, parameters, range_seconds: seconds } = dashboard;
-  const changeAddress = useAddressChange();
-  const search = useSearch();
+  const { query, change: changeAddress } = usePageAddress();
   const cache = useQueryClient();
   const { value: endpoints } = useRead(queries.endpoints);
   const [nowMs, setNowMs] = useState(Date.now);
@@ -26,10 +28,11 @@ export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView
     changeAddress(members, { replace: true });
   };
   const page: PageState = useMemo(() => {
-    const names = parameters.map(({ name }) => name);
-    const { values, range = toRange(seconds), refresh } = parseAddress(search, names);
-    return { values: fillIn(parameters, values), range, refreshSeconds: refresh, nowMs };
-  }, [search, parameters, seconds, nowMs]);
+    const values = fillIn(parameters, valuesIn(query, parameters));
+    const range = readRange(query, OWN) ?? { kind: 'last', range: toLast(seconds * 1000) ?? '24h' };
+    const refreshSeconds = REFRESHES.find((every) => String(every) === query.get(REFRESH));
+    return { values, range, refreshSeconds, nowMs };
+  }, [query, parameters, seconds, nowMs]);
   return (
     <>
       <div className="dashboard-controls">
@@ -40,7 +43,7 @@ export function DashboardBody({ dashboard }: { readonly dashboard: DashboardView
         />
         <TimeRangeControl
           value={page.range}
-          onChange={(next) => change(formatRange(next))}
+          onChange={(next) => change(rangeParameters(next, OWN))}
           onRefresh={() => {
             setNowMs(Date.now());
             void cache.invalidateQueries({ queryKey: ['dashboard'] });

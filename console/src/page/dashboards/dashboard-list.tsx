@@ -1,13 +1,11 @@
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { DashboardSummary } from '../../../../src/management/dashboard-view.ts';
-import { mayUseWorkbench, useClient } from '../../api/client.ts';
-import { queries, useRead } from '../../api/queries.ts';
+import { mayUseWorkbench, queries, useClient, useRead } from '../../api/queries.ts';
 import { Form, Input } from '../../ui/form.tsx';
 import { Button, Empty, PageHead, Reading } from '../../ui/page-part.tsx';
 import './dashboard.css';
 
-/** Every dashboard of which the key sees a panel. */
 export default function DashboardListPage() {
   const { self } = useClient();
   const { value, error } = useRead(queries.dashboards);

@@ -1,24 +1,23 @@
-import { Link, useParams, useSearch } from 'wouter';
+import { Link, useParams } from 'wouter';
 import type { DashboardView } from '../../../../src/management/dashboard-view.ts';
-import { mayUseWorkbench, useClient } from '../../api/client.ts';
-import { query, useRead } from '../../api/queries.ts';
+import { mayUseWorkbench, query as queryOf, useClient, useRead } from '../../api/queries.ts';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
+import { OWN, usePageAddress } from '../../ui/page-address.ts';
 import { Button, CopyButton, MissingPage, PageHead } from '../../ui/page-part.tsx';
-import { EDIT, parseAddress, useAddressChange } from './address.ts';
 import './dashboard.css';
 import { DashboardBody } from './dashboard-body.tsx';
 
+const EDIT = `${OWN}edit`;
 const EditDashboard = lazyPart(async () => (await import('./edit-dashboard.tsx')).EditDashboard);
 
 /** A page of panels, each an endpoint; with `ui.edit=1` its file beside it. */
 export default function DashboardPage() {
   const { name = '' } = useParams();
   const { self } = useClient();
-  const search = useSearch();
-  const change = useAddressChange();
+  const { query, change } = usePageAddress();
   const mayEdit = mayUseWorkbench(self);
-  const isEdited = mayEdit && parseAddress(search, []).isEdited;
-  const read = query<DashboardView>(`/api/dashboards/${encodeURIComponent(name)}`, ['rows', 'parameters']);
+  const isEdited = mayEdit && query.get(EDIT) === '1';
+  const read = queryOf<DashboardView>(`/api/dashboards/${encodeURIComponent(name)}`, ['rows', 'parameters']);
   const { value, error } = useRead(read, { isWanted: !isEdited });
   if (isEdited) return <EditDashboard key={name} />;
   if (value !== undefined)

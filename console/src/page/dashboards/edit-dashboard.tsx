@@ -5,13 +5,13 @@ import { queries, useRead } from '../../api/queries.ts';
 import { ErrorNote, PageHead, QuietButton } from '../../ui/page-part.tsx';
 import { type FileCheck, FileText } from '../workbench/file-text.tsx';
 import '../workbench/workbench.css';
-import { EDIT, useAddressChange } from './address.ts';
+import { OWN, usePageAddress } from '../../ui/page-address.ts';
 import { DashboardBody } from './dashboard-body.tsx';
 
 /** The file of a dashboard, with the page that it would be beside it. */
 export function EditDashboard() {
   const { name = '' } = useParams();
-  const change = useAddressChange();
+  const { change } = usePageAddress();
   const { value: workbench, error } = useRead(queries.workbench);
   const [preview, setPreview] = useState<DashboardView>();
   const onCheck = useCallback((check: FileCheck) => {
@@ -28,7 +28,9 @@ export function EditDashboard() {
           name={name}
           whyNotSaved={workbench.dashboards.reason}
           template={templateOf(name)}
-          actions={<QuietButton onClick={() => change({ [EDIT]: undefined })}>Close the editor</QuietButton>}
+          actions={
+            <QuietButton onClick={() => change({ [`${OWN}edit`]: undefined })}>Close the editor</QuietButton>
+          }
           onCheck={onCheck}
         />
       )}

@@ -4,7 +4,8 @@ import { Link } from 'wouter';
 import type { PanelView } from '../../../../src/management/dashboard-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { type Answer, toAnswer } from '../../api/answer.ts';
-import { type ApiError, useClient } from '../../api/client.ts';
+import type { ApiError } from '../../api/client.ts';
+import { useClient } from '../../api/queries.ts';
 import type { TimeRange } from '../../format/range.ts';
 import { type Values, withQuery } from '../../format/values.ts';
 import { toDrawing } from '../../ui/chart/draw.ts';
@@ -144,12 +145,7 @@ function Frame(props: Readonly<{ title: string; minHeightPx: number; href?: stri
   );
 }
 
-/**
- * Reads the answer of a panel, once for all panels with the same request. It is read again by its ETag: an answer that has
- * not changed is not sent again, and stays the same object, so that nothing is drawn again; a failed read keeps the last
- * one.
- * @param path undefined: nothing is asked yet
- */
+/** Reads the answer of a panel by its ETag: an equal one stays the same object and is not drawn; a failed read keeps it. */
 function useAnswer(path: string | undefined, refreshSeconds: number | undefined) {
   const client = useClient();
   const cache = useQueryClient();

@@ -27,11 +27,7 @@ export function findPanelValues(endpoint: Called, panel: Pick<PanelView, 'parame
   const missing = endpoint.parameters.flatMap(({ name, required, default: fallback }) =>
     required && fallback === '' && ownMember(values, name) === undefined ? [name] : [],
   );
-  return {
-    values,
-    /** Required parameters without a value. */
-    missing,
-  };
+  return { values, missing };
 }
 
 // Requests within a step have one address, and so one entry in the cache of the service.

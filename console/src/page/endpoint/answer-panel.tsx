@@ -3,16 +3,15 @@ import { type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import type { Answer, CacheState } from '../../api/answer.ts';
-import { useClient } from '../../api/client.ts';
-import type { Run } from '../../api/queries.ts';
-import { formatBytes, formatMs, formatRows, formatSeconds } from '../../format/number.ts';
+import { type Run, useClient } from '../../api/queries.ts';
+import { formatBytes, formatMs, formatRows, formatSeconds } from '../../format/show.ts';
 import { findAnswerRange, toDrawable } from '../../ui/chart/drawable.ts';
-import { AnswerViews } from '../../ui/chart/drawings.tsx';
+import { AnswerViews, type View } from '../../ui/chart/drawings.tsx';
+import { OWN, usePageAddress } from '../../ui/page-address.ts';
 import { Empty, ErrorNote, QuietButton, Tag, type Tone } from '../../ui/page-part.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { lineLinks, linesPath, queryPath } from './lines.ts';
 import { RunPanel } from './run-panel.tsx';
-import { useUrlState } from './url-state.ts';
 
 interface AnswerPanelProps {
   readonly endpoint: EndpointView;
@@ -66,19 +65,24 @@ export function AnswerPanel({ endpoint, values, run, missing }: AnswerPanelProps
   );
 }
 
+const VIEW = `${OWN}view`;
+const VIEWS: readonly View[] = ['chart', 'table', 'json'];
+
 interface AnsweredProps extends Pick<AnswerPanelProps, 'endpoint' | 'values'> {
   readonly answer: Answer;
 }
 
 function Views({ endpoint, values, answer }: AnsweredProps) {
-  const [url, change] = useUrlState(endpoint);
+  const { query, change } = usePageAddress();
   const { rows, atMs } = answer;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `values` as they were for this answer, even while the next one is computed
   const drawn = useMemo(
     () => ({ ...toDrawable(endpoint, { values, rows, atMs }), ...lineLinks(endpoint, values) }),
     [endpoint, answer],
   );
-  return <AnswerViews {...{ rows, drawn }} view={url.view} onView={(view) => change({ view })} />;
+  const view = VIEWS.find((one) => one === query.get(VIEW));
+  const onView = (next: View) => change({ [VIEW]: next }, { replace: true });
+  return <AnswerViews {...{ rows, drawn, view, onView }} />;
 }
 
 // Only programs read those, which ask for them by `format=` or `Accept`.

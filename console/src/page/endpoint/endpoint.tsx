@@ -1,25 +1,22 @@
 import { type KeyboardEvent, useEffect, useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { type ApiError, mayUseWorkbench, useClient } from '../../api/client.ts';
-import { latestOf, queries, useRead, useRun } from '../../api/queries.ts';
-import { formatRows, formatSeconds } from '../../format/number.ts';
-import { ownMember, type Values } from '../../format/values.ts';
+import type { ApiError } from '../../api/client.ts';
+import { latestOf, mayUseWorkbench, queries, useClient, useRead, useRun } from '../../api/queries.ts';
+import { formatRows, formatSeconds, zoneName } from '../../format/show.ts';
+import { ownMember, quoteShell, type Values } from '../../format/values.ts';
 import { Button, MissingPage, Panel, Tabs, Tag } from '../../ui/page-part.tsx';
 import { newAlertPath } from '../workbench/path.ts';
 import { AnswerPanel } from './answer-panel.tsx';
 import './endpoint.css';
 import { type Row, toAnswer } from '../../api/answer.ts';
-import { quoteShell } from '../../format/shell.ts';
-import { zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 import { Code } from '../../ui/code.tsx';
 import { Form } from '../../ui/form.tsx';
+import { usePageAddress, valuesIn } from '../../ui/page-address.ts';
 import { queryPath } from './lines.ts';
 import { fillIn, ParameterFields } from './parameter-control.tsx';
-import { useUrlState } from './url-state.ts';
 
-/** One endpoint: its description, a form to call it, its answer, and snippets. */
 export default function EndpointPage() {
   const { name = '' } = useParams();
   const { value, error } = useRead(queries.endpoints);
@@ -35,10 +32,10 @@ export default function EndpointPage() {
 }
 
 function Known({ endpoint }: { readonly endpoint: EndpointView }) {
-  const [url, change] = useUrlState(endpoint);
+  const { query, change } = usePageAddress();
   const [round, setRound] = useState(0);
   const [fresh, setFresh] = useState(false);
-  const values = useMemo(() => withPins(endpoint, url.values), [endpoint, url.values]);
+  const values = useMemo(() => withPins(endpoint, valuesIn(query, endpoint.parameters)), [endpoint, query]);
   const missing = endpoint.parameters.filter(({ name, required }) => required && !ownMember(values, name));
   const isReady = missing.length === 0;
   const path = queryPath(endpoint.name, values);
@@ -59,7 +56,8 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
         onRun={(next, isFresh) => {
           setFresh(isFresh);
           setRound((before) => before + 1);
-          change({ values: next });
+          const given = Object.entries(next).map(([name, value]) => [name, value || undefined]);
+          change(Object.fromEntries(given)); // the way back leads to the values before
         }}
       />
       <AnswerPanel endpoint={answered} values={values} run={run} missing={missing.map(({ name }) => name)} />
@@ -156,16 +154,9 @@ function ParameterForm({ endpoint, values, busy, error, onRun }: ParameterFormPr
 
 /** The parameter in which callers of a sandboxed endpoint send a SELECT; no such endpoint declares one of this name. */
 const SQL: EndpointView['parameters'][number] = {
-  name: 'sql',
-  type: 'string',
-  required: false,
+  ...{ name: 'sql', type: 'string', control: 'text', required: false, default: '', values: [] },
+  ...{ otherwise: null, pinned: null, search: null },
   description: 'Your SELECT over the views of the stored query; empty: the stored SELECT.',
-  default: '',
-  control: 'text',
-  values: [],
-  otherwise: null,
-  pinned: null,
-  search: null,
 };
 
 /** The endpoint with `sql` among its parameters if it is sandboxed (docs/sandboxing.md). */

@@ -7,12 +7,7 @@ import { explorePath } from '../explore/address.ts';
 
 type Called = Pick<EndpointView, 'sources' | 'parameters'>;
 
-/**
- * The path of Explore with the lines behind an answer: of its sources and project, with the fields that its parameters fill.
- * Undefined as `whyNoLines` says.
- * @param span undefined: the newest lines
- * @param search of one series
- */
+/** The path of Explore with the lines behind an answer. @param span undefined: the newest @param search of one series */
 export function linesPath(
   { sources, parameters }: Called,
   values: Values,
@@ -29,11 +24,12 @@ export function linesPath(
     q: joinSearches([...terms, search]),
     source: [...sources],
     project: findProject(parameters, values),
-    ...(span !== undefined && { range: undefined, from: toIso(span.from), until: toIso(span.until) }),
+    ...(span !== undefined && {
+      range: { kind: 'absolute', from: toIso(span.from), until: toIso(span.until) },
+    }),
   });
 }
 
-/** Where the lines behind an answer are, for its charts. */
 export function lineLinks(endpoint: Called, values: Values): LineLinks {
   return {
     linesOf: (span, search) => linesPath(endpoint, values, { span, search }),
@@ -41,7 +37,6 @@ export function lineLinks(endpoint: Called, values: Values): LineLinks {
   };
 }
 
-/** Why the lines of an answer cannot be searched for, if so. */
 function whyNoLines({ sources, parameters }: Called, values: Values): string | undefined {
   if (sources.length === 0) return 'This key may not search its lines.';
   const { type, pinned } = parameters.find(({ name }) => name === 'project') ?? {};

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { Row } from '../../api/answer.ts';
 import type { ApiError } from '../../api/client.ts';
 import { latestOf, type Run } from '../../api/queries.ts';
-import { formatRows } from '../../format/number.ts';
+import { formatRows } from '../../format/show.ts';
 import { ErrorNote, Panel } from '../../ui/page-part.tsx';
 
 interface WithRows {

@@ -1,5 +1,6 @@
-import { type LastRange, parseLast } from '../../format/range.ts';
-import { formatIso } from '../../format/time.ts';
+import { parseLast, rangeParameters, readRange, type TimeRange } from '../../format/range.ts';
+import { formatIso } from '../../format/show.ts';
+import { toQuery, withQuery } from '../../format/values.ts';
 
 /** The first is the default. */
 export const VIEWS = {
@@ -35,23 +36,17 @@ const oneOf = <const T extends string>(values: readonly T[]) =>
   part<T>(values[0] as T, (value) => values.find((one) => one === value)); // no list is empty
 const text = (none = '') => part(none, (value) => value);
 const list = () => part<readonly string[]>([], parseList, (items) => items.join(','));
-const INSTANT = part<string | undefined>(undefined, (value) =>
-  Number.isNaN(Date.parse(value)) ? undefined : value,
-);
 
-/** The content of Explore's address: everything but the key. `?q=level:error&source=postgres.logs&range=6h` */
+export const LAST_HOUR: TimeRange = { kind: 'last', range: '1h' };
+
+/** The content of Explore's address: everything but the key and the range. `?q=level:error&source=postgres.logs&range=6h` */
 const PARTS = {
   q: text(),
   /** Names of sources; none: all that the key may search. */
   source: list(),
   project: text(),
-  /** Left out if `from` and `until` are set. */
-  range: part<LastRange | undefined>('1h', parseLast),
-  /** ISO 8601; both or none. */
-  from: INSTANT,
-  until: INSTANT,
   by: text('level'),
-  /** What the chart shows of the events ; empty: how many there are. */
+  /** What the chart shows of the events; empty: how many there are. */
   measure: part('', (value) => [formatMeasure(parseMeasure(value))].find((read) => read === value)),
   /** How many series the chart has; undefined: the default. */
   top: part<number | undefined>(undefined, (value) => TOPS.find((count) => String(count) === value)),
@@ -73,45 +68,53 @@ const PARTS = {
 
 export type ExploreAddress = {
   readonly [Name in keyof typeof PARTS]: (typeof PARTS)[Name] extends Part<infer T> ? T : never;
-};
+} & { readonly range: TimeRange };
 
 const ENTRIES = Object.entries<Part<unknown>>(PARTS);
 
 /** Reads a query string with or without `?`; what cannot be read counts as left out, and is returned as `range=7x`. */
 export function readAddress(search: string): { readonly address: ExploreAddress; readonly unread: string[] } {
   const query = new URLSearchParams(search);
-  const isAbsolute = ['from', 'until'].every((name) => INSTANT.read(query.get(name) ?? ''));
   const unread: string[] = [];
-  const values = ENTRIES.map(([name, { none, read }]) => {
+  const read = <T>(name: string, none: T, readText: (text: string) => T | undefined): T => {
     const given = query.getAll(name).join(',');
-    const value = given === '' ? none : read(given);
-    const isHalf = !isAbsolute && (name === 'from' || name === 'until');
-    if (given !== '' && (value === undefined || isHalf)) unread.push(`${name}=${given}`);
-    return [name, isHalf ? none : (value ?? none)];
-  });
-  // ENTRIES has each part once.
-  const address = Object.fromEntries(values) as ExploreAddress;
-  return { address: isAbsolute ? { ...address, range: undefined } : address, unread };
+    const value = given === '' ? none : readText(given);
+    if (value === undefined && given !== '') unread.push(`${name}=${given}`);
+    return value ?? none;
+  };
+  const values = ENTRIES.map(([name, part]) => [name, read(name, part.none, part.read)]);
+  const range = readRange(query) ?? LAST_HOUR;
+  read('range', '', parseLast);
+  // One of both alone is no range.
+  for (const name of ['from', 'until'])
+    read(name, '', (given) => (range.kind === 'absolute' ? given : undefined));
+  // ENTRIES has each other part once.
+  return { address: { ...Object.fromEntries(values), range } as ExploreAddress, unread };
 }
 
 export function parseAddress(search: string): ExploreAddress {
   return readAddress(search).address;
 }
 
-/** The query string without `?`; defaults are left out, so equal views have equal addresses. */
+/** Defaults are left out, so equal views have equal addresses. */
+function toParameters({ range, ...address }: Partial<ExploreAddress>): Record<string, string | undefined> {
+  const values: Readonly<Record<string, unknown>> = address;
+  const written = ENTRIES.map(([name, { none, write }]) => {
+    const text = values[name] === undefined ? '' : write(values[name]);
+    return [name, text === write(none) ? '' : text] as const;
+  });
+  const isUsual = range === undefined || (range.kind === 'last' && range.range === '1h');
+  return { ...Object.fromEntries(written), ...(isUsual ? {} : rangeParameters(range)) };
+}
+
+/** The query string without `?`. */
 export function formatAddress(address: Partial<ExploreAddress>): string {
-  const query = new URLSearchParams();
-  for (const [name, { none, write }] of ENTRIES) {
-    const value = (address as Readonly<Record<string, unknown>>)[name];
-    if (value !== undefined && write(value) !== write(none)) query.set(name, write(value));
-  }
-  return query.toString();
+  return toQuery(toParameters(address));
 }
 
 /** The path of Explore for a link: `/explore?q=level%3Aerror`. */
 export function explorePath(address: Partial<ExploreAddress>): string {
-  const query = formatAddress(address);
-  return query === '' ? '/explore' : `/explore?${query}`;
+  return withQuery('/explore', toParameters(address));
 }
 
 // A comma within quotes belongs to the name of a field: headers."a,b".

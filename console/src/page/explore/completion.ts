@@ -1,5 +1,5 @@
-import { formatCount } from '../../format/number.ts';
 import { formatTermValue } from '../../format/search-text.ts';
+import { formatCount } from '../../format/show.ts';
 import type { FieldName, FieldValue } from './exploring.ts';
 
 const NAME = String.raw`(?:"(?:[^"\\]|\\[\s\S])*"|[^\s()":.*]+)`;

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { findNext } from '../../api/answer.ts';
-import { useClient } from '../../api/client.ts';
-import { formatCount } from '../../format/number.ts';
+import { useClient } from '../../api/queries.ts';
+import { formatCount } from '../../format/show.ts';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { Button, QuietButton } from '../../ui/page-part.tsx';
 import { saveFile } from '../../ui/save-file.ts';

@@ -1,8 +1,7 @@
 import './saved-searches.css';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import { mayUseWorkbench, useClient } from '../../api/client.ts';
-import { queries, useRead } from '../../api/queries.ts';
+import { mayUseWorkbench, queries, useClient, useRead } from '../../api/queries.ts';
 import { Input } from '../../ui/form.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { Button, CopyButton, QuietButton, Tag } from '../../ui/page-part.tsx';
@@ -14,37 +13,28 @@ import { useExploring } from './exploring.ts';
 import { goToLines } from './lines/line-list.tsx';
 import { QueryField } from './query-field.tsx';
 import { SavedSearches } from './saved-searches.tsx';
-import {
-  ceilTo,
-  faultOf,
-  floorTo,
-  rangeOf,
-  type Search,
-  searchParameters,
-  toAsked,
-  toFixed,
-} from './search.ts';
+import { ceilTo, faultOf, floorTo, type Search, searchParameters, toRange } from './search.ts';
 
-/** The scope of the search: range, sources, project and text. */
 export function ExploreHead({ onHelp }: { readonly onHelp: () => void }) {
   const { address, unread, search, change, refresh } = useExploring();
-  const fixed = () =>
-    address.range === undefined ? {} : toFixed(search, address.live ? Date.now() : search.nowMs);
+  /** The address that always shows the events up to now. */
+  const toFixed = (): ExploreAddress => {
+    if (address.range.kind === 'absolute') return address;
+    const endMs = address.live ? Date.now() : search.nowMs;
+    const untilMs = Math.max(search.fromMs + 1, Math.min(search.untilMs, endMs));
+    return { ...address, range: toRange(search.fromMs, untilMs), live: false };
+  };
   return (
     <header className="explore-head">
       <div className="explore-bar">
         <h1>Explore</h1>
-        <TimeRangeControl
-          value={rangeOf(address)}
-          onChange={(range) => change(toAsked(range))}
-          onRefresh={refresh}
-        />
+        <TimeRangeControl value={address.range} onChange={(range) => change({ range })} onRefresh={refresh} />
         <div className="explore-tools">
           <SavedSearches />
           <SaveAsEndpoint />
           <AlertOnThis />
           <CopyButton
-            text={() => location.origin + explorePath({ ...address, ...fixed() })}
+            text={() => location.origin + explorePath(toFixed())}
             label="Copy link"
             title="With the time range as it is now"
           />
@@ -216,15 +206,15 @@ function SourceChoice() {
   // A shared address may name sources that this key may not search: they can be unticked.
   const unknown = chosen.filter((name) => !names.includes(name));
   const isTicked = (name: string) => (chosen.length === 0 ? usual : chosen).includes(name);
-  const areUsual = (next: readonly string[]) =>
-    next.length === usual.length && next.every((name) => usual.includes(name));
-  const set = (next: readonly string[]) => change({ source: areUsual(next) ? [] : next });
   const toggle = (name: string) => {
     const ticked = [...names.filter(isTicked), ...unknown];
-    set(ticked.includes(name) ? ticked.filter((one) => one !== name) : [...ticked, name]);
+    const next = ticked.includes(name) ? ticked.filter((one) => one !== name) : [...ticked, name];
+    const areUsual = next.length === usual.length && next.every((one) => usual.includes(one));
+    change({ source: areUsual ? [] : next });
   };
+  const label = chosen.length > 1 ? `${chosen.length} sources` : (chosen[0] ?? 'All sources');
   return (
-    <Popover title="Sources" isChoice label={<span className="explore-chosen">{describe(chosen)}</span>}>
+    <Popover title="Sources" isChoice label={<span className="explore-chosen">{label}</span>}>
       {() => (
         <fieldset className="explore-sources" aria-label="Sources to search">
           <QuietButton aria-pressed={chosen.length === 0} onClick={() => change({ source: [] })}>
@@ -252,10 +242,4 @@ function SourceChoice() {
       )}
     </Popover>
   );
-}
-
-function describe(chosen: readonly string[]): string {
-  const [first] = chosen;
-  if (first === undefined) return 'All sources';
-  return chosen.length === 1 ? first : `${chosen.length} sources`;
 }

@@ -11,7 +11,6 @@ import { ExploreHead } from './explore-head.tsx';
 import { type Exploring, ExploringContext, useAddressedSearch } from './exploring.ts';
 import { HistogramPanel } from './histogram/histogram.tsx';
 import { LinesPanel } from './lines/lines-panel.tsx';
-import { rangeOf, toAsked } from './search.ts';
 
 const TITLE_CHARS_MAX = 80;
 
@@ -22,7 +21,6 @@ const Timeline = lazyPart(async () => (await import('./analysis/timeline.tsx')).
 
 const SHOWN = { lines: LinesPanel, patterns: Patterns, compare: Compare, timeline: Timeline };
 
-/** Searches the events of every source: a chart of when they happened, their lines, and what they have in common. */
 export default function ExplorePage() {
   const exploring = useAddressedSearch();
   const { address, change } = exploring;
@@ -54,8 +52,8 @@ export default function ExplorePage() {
 }
 
 function usePageKeys({ address, change }: Exploring, onHelp: () => void): void {
-  const range = rangeOf(address);
-  const onRange = (next: TimeRange) => change(toAsked(next));
+  const { range } = address;
+  const onRange = (next: TimeRange) => change({ range: next });
   const keys: Readonly<Record<string, () => void>> = {
     '?': onHelp,
     '/': () => document.querySelector<HTMLElement>('.explore-query input')?.focus(),

@@ -2,11 +2,10 @@ import { createContext, use, useCallback, useEffect, useMemo, useState } from 'r
 import { useLocation, useSearch } from 'wouter';
 import type { SearchSource } from '../../../../src/management/view.ts';
 import type { Row } from '../../api/answer.ts';
-import { useClient } from '../../api/client.ts';
-import { queries, useRead } from '../../api/queries.ts';
+import { queries, useClient, useRead } from '../../api/queries.ts';
 import { offsetOf } from '../../format/range.ts';
 import { useZone } from '../../preference.ts';
-import { type ExploreAddress, explorePath, readAddress } from './address.ts';
+import { type ExploreAddress, explorePath, formatAddress, parseAddress, readAddress } from './address.ts';
 import { useHistogram } from './histogram/use-histogram.ts';
 import { addTerm, attributesOf, type Line } from './lines/line.ts';
 import { useLines } from './lines/read.ts';
@@ -24,7 +23,6 @@ export function useExploring(): Exploring {
   return exploring;
 }
 
-/** Reads the lines and counts of the page's address. */
 export function useAddressedSearch() {
   const { address, unread, change } = useAddress();
   const { by, top, measure, live, at, columns } = address;
@@ -50,9 +48,9 @@ export function useAddressedSearch() {
 }
 
 /** The members that make another search: it adds a history entry, so the back button returns to the previous one. */
-const SEARCHED: (keyof ExploreAddress)[] = ['q', 'source', 'project', 'range', 'from', 'until', 'at'];
+const SEARCHED: (keyof ExploreAddress)[] = ['q', 'source', 'project', 'range', 'at'];
 
-/** The address of the page, and a function that changes it. A line to mark belongs to one search: another one has none. */
+/** The address of the page, and a function that changes it. A line to mark belongs to one search, and an absolute range is not live. */
 function useAddress() {
   const search = useSearch();
   const [, navigate] = useLocation();
@@ -61,7 +59,8 @@ function useAddress() {
   const change = useCallback(
     (part: Partial<ExploreAddress>) => {
       const isOther = SEARCHED.some((name) => name in part);
-      navigate(explorePath({ ...address, ...(isOther && { at: '' }), ...part }), { replace: !isOther });
+      const implied = { ...(isOther && { at: '' }), ...(part.range?.kind === 'absolute' && { live: false }) };
+      navigate(explorePath({ ...address, ...implied, ...part }), { replace: !isOther });
     },
     [address, navigate],
   );
@@ -87,15 +86,15 @@ function useLiveRound(live: boolean): number {
 /** The search of an address. Another `round` resolves a range that ends now anew. */
 function useSearchOf(address: ExploreAddress, round: number): Search {
   const zone = useZone();
-  const { q, project, range, from, until } = address;
-  const names = address.source.join(',');
+  const { q, source, project, range } = address;
+  // A text is the same after other changes of the address.
+  const asked = formatAddress({ q, source, project, range });
   // biome-ignore lint/correctness/useExhaustiveDependencies: `round` is how the same is searched again
   return useMemo(() => {
     const nowMs = Date.now();
     const offsetMs = offsetOf(zone)(nowMs / 1000) * 1_000;
-    const source = names === '' ? [] : names.split(',');
-    return resolveSearch({ q, source, project, range, from, until }, nowMs, offsetMs);
-  }, [q, names, project, range, from, until, zone, round]);
+    return resolveSearch(parseAddress(asked), nowMs, offsetMs);
+  }, [asked, zone, round]);
 }
 
 export interface FieldName {
@@ -118,7 +117,6 @@ export const UNIQUE: readonly string[] = ['id', 'timestamp', 'event_message', 'm
 const GROUP_NAME = /^[\w.@$-]{1,200}$/;
 const NONE: readonly SearchSource[] = [];
 
-/** The sources and fields that a search may name. */
 function useFields(search: Search, lines: readonly Line[]) {
   const sources = useRead(queries.searchSources).value?.result ?? NONE;
   const declared = useMemo(() => {

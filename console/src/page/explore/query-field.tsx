@@ -2,7 +2,7 @@ import { type KeyboardEvent, type RefObject, useEffect, useId, useMemo, useRef, 
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { goToLines } from './lines/line-list.tsx';
 import './query-field.css';
-import { showText } from '../../format/log-text.ts';
+import { showText } from '../../format/show.ts';
 import { useAnalysis } from './analysis/use-analysis.tsx';
 import { findPlace, type Place, type Suggestion, suggest, textToInsert } from './completion.ts';
 import { type FieldValue, toFieldValue, UNIQUE, useExploring } from './exploring.ts';
@@ -15,7 +15,6 @@ interface QueryFieldProps {
   readonly fault: { readonly message: string } | undefined;
 }
 
-/** The field of a search: completes fields and values, and shows a fault. Enter runs it. */
 export function QueryField({ value, onChange, onRun, fault }: QueryFieldProps) {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
@@ -139,7 +138,6 @@ type Mode = 'closed' | 'typed' | 'asked';
 
 type Completion = ReturnType<typeof useCompletion>;
 
-/** The list of suggestions of a text field and its keys. */
 function useCompletion(input: RefObject<HTMLInputElement | null>, text: string) {
   const { fields } = useExploring();
   const [caret, setCaret] = useState(0);
@@ -212,7 +210,6 @@ function insertInto(input: HTMLInputElement, { from, until }: Place, suggestion:
   document.execCommand('insertText', false, textToInsert(suggestion, input.value.slice(until)));
 }
 
-/** The options of a combobox, which keeps the focus. */
 function SuggestionList({ id, completion }: { readonly id: string; readonly completion: Completion }) {
   const { suggestions, active, note, accept } = completion;
   const list = useRef<HTMLDivElement>(null);

@@ -1,6 +1,5 @@
 import { useRef, useState } from 'react';
-import { mayUseWorkbench, useClient } from '../../api/client.ts';
-import { queries, useRead } from '../../api/queries.ts';
+import { mayUseWorkbench, queries, useClient, useRead } from '../../api/queries.ts';
 import { Form, Input } from '../../ui/form.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { Button, CopyButton, ErrorNote, QuietButton } from '../../ui/page-part.tsx';
@@ -9,7 +8,6 @@ import { formatAddress, parseAddress } from './address.ts';
 import { useExploring } from './exploring.ts';
 import './saved-searches.css';
 
-/** The saved searches of the team, which are files, and of this browser: opens and saves them. */
 export function SavedSearches() {
   return (
     <Popover label="Saved" title="Saved searches">

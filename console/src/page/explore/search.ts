@@ -1,6 +1,6 @@
 import type { ApiError } from '../../api/client.ts';
 import { resolveRange, type TimeRange } from '../../format/range.ts';
-import { fromMicros } from '../../format/time.ts';
+import { fromMicros } from '../../format/show.ts';
 import { type Values, withQuery } from '../../format/values.ts';
 import type { ExploreAddress } from './address.ts';
 
@@ -16,24 +16,11 @@ export interface Search extends Slice {
   readonly offsetMs: number;
 }
 
-type Asked = Pick<ExploreAddress, 'q' | 'source' | 'project' | 'range' | 'from' | 'until'>;
-
-export function rangeOf({ range, from, until }: Pick<Asked, 'range' | 'from' | 'until'>): TimeRange {
-  if (from !== undefined && until !== undefined) return { kind: 'absolute', from, until };
-  return { kind: 'last', range: range ?? '1h' };
-}
-
-/** The part of an address that is a range. An absolute one is not live. */
-export function toAsked(range: TimeRange): Partial<ExploreAddress> {
-  return range.kind === 'last'
-    ? { range: range.range, from: undefined, until: undefined }
-    : { range: undefined, from: range.from, until: range.until, live: false };
-}
+type Asked = Pick<ExploreAddress, 'q' | 'source' | 'project' | 'range'>;
 
 /** @param offsetMs of the displayed zone from UTC */
 export function resolveSearch(asked: Asked, nowMs: number, offsetMs: number): Search {
-  const { q, source, project } = asked;
-  const range = rangeOf(asked);
+  const { q, source, project, range } = asked;
   const { fromMs, untilMs } = clamp(resolveRange(range, nowMs));
   const widthMs = chooseWidthMs(untilMs - fromMs);
   // Ranges that end now are of whole time buckets, so only the one that is not over yet is partial.
@@ -50,14 +37,8 @@ export function faultOf(error: ApiError | undefined): ApiError['errors'][number]
   return error?.errors.find(({ parameter }) => parameter === 'q');
 }
 
-/** Returns the part of an address that always shows the events of a search up to an instant. */
-export function toFixed({ fromMs, untilMs }: Search, endMs: number): Partial<ExploreAddress> {
-  return { ...toRange(fromMs, Math.max(fromMs + 1, Math.min(untilMs, endMs))), live: false };
-}
-
-/** The part of an address that is the range between two instants. */
-export function toRange(fromMs: number, untilMs: number) {
-  return { range: undefined, from: toIso(fromMs), until: toIso(untilMs) };
+export function toRange(fromMs: number, untilMs: number): TimeRange {
+  return { kind: 'absolute', from: toIso(fromMs), until: toIso(untilMs) };
 }
 
 /** The instants that the service distinguishes: 1900 to June 2255. A slice beyond them would have no length there. */
@@ -113,10 +94,7 @@ export interface Slice {
   readonly untilMs: number;
 }
 
-interface Grid extends Slice {
-  readonly widthMs: number;
-  readonly offsetMs: number;
-}
+type Grid = Pick<Search, 'widthMs' | 'offsetMs'>;
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -150,7 +128,7 @@ export function ceilTo(ms: number, widthMs: number, offsetMs: number): number {
 }
 
 /** Slices of a range, newest first, which meet between two time buckets. The service rejects a range without a length. */
-export function planSlices({ fromMs, untilMs, widthMs, offsetMs }: Grid): readonly Slice[] {
+export function planSlices({ fromMs, untilMs, widthMs, offsetMs }: Slice & Grid): readonly Slice[] {
   // A day of whole time buckets may be longer by two of them.
   if (!(untilMs - fromMs > SLICED_MS + 2 * widthMs)) return [{ fromMs, untilMs }];
   const end = ceilTo(untilMs, widthMs, offsetMs);
@@ -163,18 +141,11 @@ export function planSlices({ fromMs, untilMs, widthMs, offsetMs }: Grid): readon
   return slices;
 }
 
-export interface Count extends Slice {
-  readonly buckets: number;
-}
-
-/**
- * The counts that make a slice's time buckets, newest first. The service's time buckets begin with the range: those that the bounds
- * cut are counted by themselves, so that the others are whole.
- */
+/** The counts of a slice, newest first. The service's buckets begin with the range: those that the bounds cut are apart. */
 export function planCounts(
   { fromMs, untilMs }: Slice,
-  { widthMs, offsetMs }: Omit<Grid, keyof Slice>,
-): Count[] {
+  { widthMs, offsetMs }: Grid,
+): (Slice & { readonly buckets: number })[] {
   const first = ceilTo(fromMs, widthMs, offsetMs);
   const last = floorTo(untilMs, widthMs, offsetMs);
   if (!(first <= last)) return [{ fromMs, untilMs, buckets: 1 }];

@@ -1,8 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { CreatedKeyView, EndpointView } from '../../../../src/management/view.ts';
-import { mayGrant, useClient } from '../../api/client.ts';
-import { queries, sourcesOf, useRead } from '../../api/queries.ts';
+import { mayGrant, queries, sourcesOf, useClient, useRead } from '../../api/queries.ts';
 import { Checks, Group, Input, Select, TextField, useFault } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { Button, QuietButton, Segmented } from '../../ui/page-part.tsx';
@@ -16,19 +15,13 @@ const AHEAD = [
 ] as const;
 
 /** Creates a key, at first one that can query, within the rights of the signed-in key. Faults are shown at the fields. */
-export function KeyForm({
-  onMade,
-  ...dialog
-}: {
-  onMade: (made: CreatedKeyView) => void;
-  onClose: () => void;
-}) {
+export function KeyForm(props: Readonly<{ onMade: (made: CreatedKeyView) => void; onClose: () => void }>) {
+  const { onMade, onClose } = props;
   const client = useClient();
   const endpoints = useRead(queries.endpoints).value?.result ?? [];
   const sources = sourcesOf(useRead(queries.sources).value ?? []);
   const sending = useMutation({
-    mutationFn: (data: FormData) =>
-      client.call<CreatedKeyView>('/api/keys', ['key', 'id'], { method: 'POST', body: toBody(data) }),
+    mutationFn: (data: FormData) => client.post<CreatedKeyView>('/api/keys', ['key', 'id'], toBody(data)),
     onSuccess: onMade,
   });
   return (
@@ -37,7 +30,7 @@ export function KeyForm({
       title="Create a key"
       wide
       submit={['Create the key', 'Creating…']}
-      {...{ sending, ...dialog }}
+      {...{ sending, onClose }}
     >
       <div className="key-form-pair">
         <TextField label="Name" name="name" help="Program or person that will use the key." />

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { KeyView } from '../../../../src/management/view.ts';
-import { useClient } from '../../api/client.ts';
-import { formatCount } from '../../format/number.ts';
+import { useClient } from '../../api/queries.ts';
+import { formatCount } from '../../format/show.ts';
 import { Button, QuietButton, Segmented, Tag, type Tone } from '../../ui/page-part.tsx';
 import { RowTable, styled, type TableColumns, usePages } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
@@ -12,11 +12,7 @@ const KEYS_AT_ONCE = 100;
 const NO_KEYS =
   'Keys of the environment, and keys with more rights than yours, are not listed. Create one for each caller.';
 
-interface KeyTableProps {
-  readonly onMake: () => void;
-  readonly onRotate: (key: KeyView) => void;
-  readonly onRevoke: (key: KeyView) => void;
-}
+type OnKey = (key: KeyView) => void;
 
 const COLUMNS: TableColumns<KeyView> = {
   Key: (key) => <Name record={key} />,
@@ -32,8 +28,8 @@ const COLUMNS: TableColumns<KeyView> = {
   'Last used': (key) => <Times record={key} />,
 };
 
-/** The keys that the signed-in key may see, their rights, and their actions, newest first. */
-export function KeyTable({ onMake, onRotate, onRevoke }: KeyTableProps) {
+export function KeyTable(props: Readonly<{ onMake: () => void; onRotate: OnKey; onRevoke: OnKey }>) {
+  const { onMake, onRotate, onRevoke } = props;
   const [state, setState] = useState<keyof typeof STATES>('active');
   const pages = usePages<KeyView>('/api/keys', {
     ...{ size: KEYS_AT_ONCE, older: 'Load older keys', parameters: { state } },
@@ -137,7 +133,6 @@ function Limits({ record: { endpoints, sources, pins, rate } }: { readonly recor
 
 const SOON_MS = 7 * 86_400_000;
 
-/** Whether a key is valid, and for how long. */
 function stateOf(record: KeyView): { label: string; tone: Tone; isOver: boolean } {
   if (record.revoked_at !== null) return { label: 'revoked', tone: 'bad', isOver: true };
   const leftMs =

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { CreatedKeyView, KeyView } from '../../../../src/management/view.ts';
-import { isLimited, useClient } from '../../api/client.ts';
+import { isLimited, useClient } from '../../api/queries.ts';
 import { Button, CopyButton, PageHead } from '../../ui/page-part.tsx';
 import { KeyForm } from './key-form.tsx';
 import { KeyTable } from './key-table.tsx';
@@ -29,7 +29,11 @@ export default function KeysPage() {
       <PageHead title="Keys">
         Create, rotate and revoke the keys of callers. A key itself is shown once, when it is created.
       </PageHead>
-      {done !== undefined && <Done message={done} />}
+      {done !== undefined && (
+        <div key={done} className="note is-info" role="status" tabIndex={-1} ref={focus}>
+          {done}
+        </div>
+      )}
       {made !== undefined && <CreatedKey made={made} onClose={() => setMade(undefined)} />}
       <KeyTable
         onMake={() => setDialog(<KeyForm onClose={close} onMade={onDone} />)}
@@ -39,15 +43,6 @@ export default function KeysPage() {
       {!isLimited(self) && <Trail />}
       {dialog}
     </>
-  );
-}
-
-/** Takes the focus: the button that caused it may be gone. */
-function Done({ message }: { readonly message: string }) {
-  return (
-    <div key={message} className="note is-info" role="status" tabIndex={-1} ref={focus}>
-      {message}
-    </div>
   );
 }
 
@@ -89,7 +84,6 @@ interface KeyDialogProps {
   readonly onDone: (done: CreatedKeyView | string) => void;
 }
 
-/** Asks before a key is revoked, which cannot be undone. */
 function RevokeDialog({ record, onClose, onDone }: KeyDialogProps) {
   const client = useClient();
   const sending = useMutation({
@@ -133,9 +127,8 @@ function RotateDialog({ record, onClose, onDone }: KeyDialogProps) {
   const client = useClient();
   const sending = useMutation({
     mutationFn: (data: FormData) =>
-      client.call<CreatedKeyView>(`/api/keys/${record.id}/rotate`, ['key', 'id'], {
-        method: 'POST',
-        body: { overlap_seconds: Number(data.get('overlap_seconds')) },
+      client.post<CreatedKeyView>(`/api/keys/${record.id}/rotate`, ['key', 'id'], {
+        overlap_seconds: Number(data.get('overlap_seconds')),
       }),
     onSuccess: onDone,
   });

@@ -1,6 +1,6 @@
 import type { KeyEntry, KeyView } from '../../../../src/management/view.ts';
 import { type List, query, useRead } from '../../api/queries.ts';
-import { formatCount } from '../../format/number.ts';
+import { formatCount } from '../../format/show.ts';
 import { ownMember } from '../../format/values.ts';
 import { Tag } from '../../ui/page-part.tsx';
 import { RowTable, styled, type TableColumns, usePages } from '../../ui/table/panel-table.tsx';
@@ -25,7 +25,6 @@ const COLUMNS: TableColumns<KeyEntry> = {
 };
 const ENTRIES_AT_ONCE = 50;
 
-/** The audit trail: changes and rejections of keys, and what else was done with them. */
 export function Trail() {
   const pages = usePages<KeyEntry>('/api/keys/log', { size: ENTRIES_AT_ONCE, older: 'Load older entries' });
   return (

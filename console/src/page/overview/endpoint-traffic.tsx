@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import type { Overview, Traffic } from '../../../../src/management/admin-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { formatCount, formatMs, formatPercent, formatShort } from '../../format/number.ts';
+import { formatCount, formatMs, formatPercent, formatShort } from '../../format/show.ts';
 import { Tag } from '../../ui/page-part.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { numeric, RowTable, styled, type TableColumns } from '../../ui/table/panel-table.tsx';

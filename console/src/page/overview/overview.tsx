@@ -2,8 +2,7 @@ import { Link } from 'wouter';
 import type { Notice, Overview, Traffic } from '../../../../src/management/admin-view.ts';
 import type { AlertView } from '../../../../src/management/alert-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { maySearch, useClient } from '../../api/client.ts';
-import { queries, useFiring, useOverview, useRead } from '../../api/queries.ts';
+import { maySearch, queries, useClient, useFiring, useOverview, useRead } from '../../api/queries.ts';
 import {
   formatBytes,
   formatCount,
@@ -11,7 +10,7 @@ import {
   formatPercent,
   formatSeconds,
   formatShort,
-} from '../../format/number.ts';
+} from '../../format/show.ts';
 import { Empty, ErrorNote, PageHead, Panel, Reading, Stat } from '../../ui/page-part.tsx';
 import { numeric, RowTable, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
@@ -19,7 +18,13 @@ import './overview.css';
 import { EndpointTraffic } from './endpoint-traffic.tsx';
 import { SourceTraffic } from './source-traffic.tsx';
 
-/** The state of the service: live numbers for keys with `manage`, otherwise the endpoints of the key. */
+const NOTICES: Readonly<Record<Notice['topic'], string>> = {
+  retention: 'Retention has stopped',
+  roles: 'People have no access',
+  storing: 'Nothing can be stored',
+  alerts: 'Alerts are not evaluated',
+};
+
 export default function OverviewPage() {
   const { self } = useClient();
   const mayWatch = self.scopes.includes('manage');
@@ -37,7 +42,12 @@ export default function OverviewPage() {
       </PageHead>
       {(!isReady || live.error !== undefined) && <Reading error={live.error} />}
       {endpoints.error !== undefined && <ErrorNote error={endpoints.error} />}
-      {overview !== undefined && <NoticeBanner notices={overview.notices} />}
+      {overview?.notices.map(({ topic, message }) => (
+        <div key={topic} className="note is-bad" role="alert">
+          <strong>{NOTICES[topic]}</strong>
+          <span>{message}</span>
+        </div>
+      ))}
       {overview !== undefined && <Headline overview={overview} />}
       {isReady && <FiringAlerts />}
       {isReady && maySearch(self) && <SourceTraffic />}
@@ -171,21 +181,4 @@ function Headline({ overview }: { readonly overview: Overview }) {
       />
     </dl>
   );
-}
-
-const TITLES: Readonly<Record<Notice['topic'], string>> = {
-  retention: 'Retention has stopped',
-  roles: 'People have no access',
-  storing: 'Nothing can be stored',
-  alerts: 'Alerts are not evaluated',
-};
-
-/** Notices that need an operator, although queries are still served. */
-function NoticeBanner({ notices }: { readonly notices: readonly Notice[] }) {
-  return notices.map(({ topic, message }) => (
-    <div key={topic} className="note is-bad" role="alert">
-      <strong>{TITLES[topic]}</strong>
-      <span>{message}</span>
-    </div>
-  ));
 }

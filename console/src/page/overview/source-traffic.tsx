@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { type Row, toAnswer } from '../../api/answer.ts';
-import { useClient } from '../../api/client.ts';
-import { formatCount, formatPercent } from '../../format/number.ts';
+import { useClient } from '../../api/queries.ts';
+import { formatCount, formatPercent } from '../../format/show.ts';
 import { numeric, RowTable, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { explorePath } from '../explore/address.ts';
 import { searchPath } from '../explore/search.ts';
@@ -47,7 +47,6 @@ export function toSourceLines(all: readonly Row[], errors: readonly Row[], nowMs
     .slice(0, SHOWN_MAX);
 }
 
-const TITLE = 'Sources in the last hour';
 const COLUMNS: TableColumns<SourceLine> = {
   Source: ({ source }) => <Link href={`/sources/${source}`}>{source}</Link>,
   Errors: numeric(({ source, errors }) =>
@@ -69,7 +68,6 @@ const COLUMNS: TableColumns<SourceLine> = {
   )),
 };
 
-/** Errors and events by source, of those that the key may search: the first thing that one looks for. */
 export function SourceTraffic() {
   const client = useClient();
   const { data, error } = useQuery({
@@ -85,7 +83,7 @@ export function SourceTraffic() {
   });
   return (
     <RowTable
-      title={TITLE}
+      title="Sources in the last hour"
       rowClass="source-line"
       rows={data}
       error={error}

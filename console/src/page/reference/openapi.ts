@@ -45,15 +45,12 @@ interface Described {
 const METHODS = ['get', 'post', 'patch', 'delete'] as const;
 type Method = (typeof METHODS)[number];
 
+type PathItem = { readonly [method in Method]?: Described } & Pick<Described, 'parameters'>;
+
 /** The part of an OpenAPI 3.1 document that is shown. */
 export interface OpenApi {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
-  readonly paths: Readonly<
-    Record<
-      string,
-      { readonly [method in Method]?: Described } & { readonly parameters?: readonly Parameter[] }
-    >
-  >;
+  readonly paths: Readonly<Record<string, PathItem>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
     readonly responses: Readonly<Record<string, Response>>;
@@ -69,10 +66,7 @@ const EVENTS_PATH = '/api/logs';
 const EVENTS_ALIAS = /^\/(api\/)?(logs|events)(\/(json|vector))?$/;
 const EVENTS_NOTE = 'Also at `/logs` and `/api/events`, each also with the suffix `/json` or `/vector`.';
 
-/**
- * Returns the operations by tag: one per endpoint, its GET, and one per way of sending events. The others take the same parameters
- * and have the same responses, so the description lists them.
- */
+/** Returns operations by tag: of an endpoint its GET, of ways to send events one; descriptions name those like them. */
 export function listGroups({ tags, paths }: OpenApi) {
   const all = Object.entries(paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => toOperation(path, method, item) ?? []),
@@ -82,7 +76,7 @@ export function listGroups({ tags, paths }: OpenApi) {
     .filter(({ operations }) => operations.length > 0);
 }
 
-function toOperation(path: string, method: Method, item: OpenApi['paths'][string]) {
+function toOperation(path: string, method: Method, item: PathItem) {
   const described = item[method];
   const isEndpoint = path.startsWith(ENDPOINT_PATH);
   const isRepeated = isEndpoint ? method !== 'get' : path !== EVENTS_PATH && EVENTS_ALIAS.test(path);

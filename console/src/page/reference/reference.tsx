@@ -1,10 +1,9 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import { useClient } from '../../api/client.ts';
-import { query, useRead } from '../../api/queries.ts';
+import { query, useClient, useRead } from '../../api/queries.ts';
 import { PageHead, Panel, Reading } from '../../ui/page-part.tsx';
 import { listGroups, type OpenApi, type Operation, type Parameter, sketch } from './openapi.ts';
 import './reference.css';
-import { quoteShell } from '../../format/shell.ts';
+import { quoteShell } from '../../format/values.ts';
 
 const DOCUMENT = query<OpenApi>('/openapi.json', ['tags', 'paths', 'components']);
 

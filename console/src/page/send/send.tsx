@@ -3,9 +3,8 @@ import { useEffect, useState } from 'react';
 import { Link, useSearch } from 'wouter';
 import type { Overview } from '../../../../src/management/admin-view.ts';
 import type { CreatedKeyView, SourceView } from '../../../../src/management/view.ts';
-import { maySearch, useClient } from '../../api/client.ts';
-import { useOverview, useSources } from '../../api/queries.ts';
-import { formatCount } from '../../format/number.ts';
+import { maySearch, useClient, useOverview, useSources } from '../../api/queries.ts';
+import { formatCount } from '../../format/show.ts';
 import { Code } from '../../ui/code.tsx';
 import { ChoiceField, Options, TextField } from '../../ui/form.tsx';
 import {
@@ -22,7 +21,6 @@ import { explorePath } from '../explore/address.ts';
 import './send.css';
 import { SENDERS, writeSender } from './senders.ts';
 
-/** How to send logs: a sender is chosen, its configuration is written, and a light shows that its first event has arrived. */
 export default function SendPage() {
   const { sources, error } = useSources();
   const senders = sources?.filter(({ managed, internal }) => managed && !internal) ?? [];
@@ -180,7 +178,7 @@ function SenderKey({ source, project, sender, onMade }: SenderKeyProps) {
     ...(project !== '' && { pins: { project } }),
   };
   const { mutate, data, error, isPending } = useMutation({
-    mutationFn: () => client.call<CreatedKeyView>('/api/keys', ['key', 'id'], { method: 'POST', body }),
+    mutationFn: () => client.post<CreatedKeyView>('/api/keys', ['key', 'id'], body),
     onSuccess: ({ key }) => onMade(key),
   });
   useEffect(() => () => onMade(undefined), [onMade]);

@@ -1,12 +1,18 @@
 /// <reference types="vite/client" />
+import filebeat from '../../../../deploy/senders/filebeat.yaml?raw';
 import fluentBit from '../../../../deploy/senders/fluent-bit.conf?raw';
+import logstash from '../../../../deploy/senders/logstash.conf?raw';
+import opentelemetrySdk from '../../../../deploy/senders/opentelemetry-sdk.sh?raw';
 import otelCollector from '../../../../deploy/senders/otel-collector.yaml?raw';
+import pino from '../../../../deploy/senders/pino.js?raw';
+import promtail from '../../../../deploy/senders/promtail.yaml?raw';
 import rsyslog from '../../../../deploy/senders/rsyslog.conf?raw';
 import syslogNg from '../../../../deploy/senders/syslog-ng.conf?raw';
 import vector from '../../../../deploy/senders/vector.yaml?raw';
+import vectorSources from '../../../../deploy/senders/vector-sources.yaml?raw';
+import winston from '../../../../deploy/senders/winston.js?raw';
 import type { SourceView } from '../../../../src/management/view.ts';
-import { quoteShell } from '../../format/shell.ts';
-import { ownMember } from '../../format/values.ts';
+import { ownMember, quoteShell } from '../../format/values.ts';
 import type { Language } from '../../ui/code.tsx';
 
 export interface Sender {
@@ -22,15 +28,6 @@ export interface Sender {
   readonly note: string;
 }
 
-const VECTOR_SOURCES = `sources:
-  splunk: { type: splunk_hec_logs, address: 0.0.0.0:8088 }
-  datadog: { type: datadog_agent, address: 0.0.0.0:8282 }
-  heroku: { type: heroku_logs, address: 0.0.0.0:8083 }
-  firehose: { type: aws_kinesis_firehose, address: 0.0.0.0:8084 }
-  drains: { type: http_server, address: 0.0.0.0:8085, decoding: { codec: json } } # Vercel, Logpush
-  syslog: { type: syslog, mode: tcp, address: 0.0.0.0:514 }
-`;
-
 export const SENDERS: readonly Sender[] = [
   {
     ...{ id: 'curl', label: 'curl', group: 'Libraries', language: 'bash' },
@@ -41,45 +38,17 @@ export const SENDERS: readonly Sender[] = [
   },
   {
     ...{ id: 'pino', label: 'pino', group: 'Libraries', language: 'javascript' },
-    text: `// npm install pino pino-logflare
-import { pino } from 'pino';
-
-const transport = pino.transport({
-  target: 'pino-logflare',
-  options: {
-    apiBaseUrl: "http://127.0.0.1:4000",
-    apiKey: process.env.TAILRACE_KEY,
-    sourceToken: "SOURCE_ID",
-  },
-});
-const logger = pino({ base: { project: "aurora" } }, transport);
-
-logger.info({ order: 1 }, 'it works');`,
+    text: pino,
     note: 'The fields of a line, such as its level, become metadata.',
   },
   {
     ...{ id: 'winston', label: 'winston', group: 'Libraries', isSorted: true, language: 'javascript' },
-    text: `// npm install winston winston-loki
-import winston from 'winston';
-import LokiTransport from 'winston-loki';
-
-const transport = new LokiTransport({
-  host: "http://127.0.0.1:4000",
-  basicAuth: 'tailrace:' + process.env.TAILRACE_KEY,
-  labels: { app: 'my-app', project: "aurora" },
-  json: true,
-});
-const logger = winston.createLogger({ transports: [transport] });
-
-logger.info('it works');`,
+    text: winston,
     note: 'Labels become metadata.',
   },
   {
     ...{ id: 'opentelemetry-sdk', label: 'OpenTelemetry SDK', group: 'Libraries', language: 'bash' },
-    text: `export OTEL_LOGS_EXPORTER=otlp
-export OTEL_EXPORTER_OTLP_LOGS_PROTOCOL=http/protobuf
-export OTEL_EXPORTER_OTLP_LOGS_ENDPOINT='http://127.0.0.1:4000/v1/logs'
-export OTEL_EXPORTER_OTLP_LOGS_HEADERS="x-api-key=$TAILRACE_KEY,x-source=logs,x-project=aurora"`,
+    text: opentelemetrySdk,
     note: 'The attribute tailrace.project of a record or resource overrides the project.',
   },
   {
@@ -98,47 +67,25 @@ export OTEL_EXPORTER_OTLP_LOGS_HEADERS="x-api-key=$TAILRACE_KEY,x-source=logs,x-
   {
     ...{ id: 'promtail', label: 'Promtail, Alloy, other senders for Loki', group: 'Collectors' },
     ...{ isSorted: true, language: 'yaml' },
-    text: `clients:
-  - url: "http://127.0.0.1:4000/loki/api/v1/push"
-    tenant_id: "aurora"
-    basic_auth:
-      username: tailrace
-      password: "\${TAILRACE_KEY}"`,
+    text: promtail,
     note: 'The tenant is the project. Promtail reads variables with -config.expand-env=true.',
   },
   {
     ...{ id: 'filebeat', label: 'Filebeat, other Beats', group: 'Collectors', isSorted: true },
     language: 'yaml',
-    text: `output.elasticsearch:
-  hosts: ["http://127.0.0.1:4000"]
-  headers:
-    X-API-KEY: "\${TAILRACE_KEY}"
-    X-Project: "aurora"
-setup.template.enabled: false
-setup.ilm.enabled: false`,
+    text: filebeat,
     note: 'Sends by the protocol of Elasticsearch.',
   },
   {
     ...{ id: 'logstash', label: 'Logstash', group: 'Collectors', isSorted: true },
-    text: `output {
-  elasticsearch {
-    hosts => ["http://127.0.0.1:4000"]
-    index => "my-app"
-    manage_template => false
-    ilm_enabled => false
-    custom_headers => {
-      "X-API-KEY" => "\${TAILRACE_KEY}"
-      "X-Project" => "aurora"
-    }
-  }
-}`,
+    text: logstash,
     note: 'The index is a label by which a source may accept the events.',
   },
   {
     id: 'vector-sources',
     label: 'Splunk, Datadog, Heroku, Firehose, Vercel, Logpush, by Vector',
     ...{ group: 'Collectors', language: 'yaml' },
-    text: `${VECTOR_SOURCES}${vector.replace('my_logs', 'splunk, datadog, heroku, firehose, drains, syslog')}`,
+    text: vectorSources,
     note: 'Keep the sources that you need, and point their senders to Vector. docs/senders.md has more of each.',
   },
   {
@@ -197,36 +144,19 @@ export function writeSender({ text }: Sender, { origin, source, project, key }: 
 const EXAMPLES: Readonly<Record<string, unknown>> = { integer: 200, number: 1.5, boolean: true };
 const COLUMNS_SHOWN = 4;
 
-interface Members {
-  [name: string]: unknown;
-}
-
 /** An event with values at the paths of some of the source's columns. */
-function createExample(columns: SourceView['columns'], project: string): Members {
-  const event = Object.assign(createMembers(), {
-    project,
-    event_message: 'it works',
-    metadata: createMembers(),
-  });
-  for (const { name, type, path } of columns.slice(0, COLUMNS_SHOWN)) {
+function createExample(columns: SourceView['columns'], project: string): unknown {
+  const event: unknown = { project, event_message: 'it works', metadata: {} };
+  return columns.slice(0, COLUMNS_SHOWN).reduce((filled, { name, type, path }) => {
     const value = name === 'level' ? 'info' : ownMember(EXAMPLES, type);
-    put(event, path, value ?? `example ${name.replaceAll('_', ' ')}`);
-  }
-  return event;
+    return put(filled, path, value ?? `example ${name.replaceAll('_', ' ')}`);
+  }, event);
 }
 
-/** Without a prototype: `__proto__` is a name like any other. */
-function createMembers(): Members {
-  return Object.create(null) as Members;
-}
-
-function put(target: Members, [first = '', ...rest]: readonly string[], value: unknown): void {
-  if (rest.length === 0) {
-    if (!Object.hasOwn(target, first)) target[first] = value;
-    return;
-  }
-  const inner = Object.hasOwn(target, first) ? target[first] : createMembers();
-  if (typeof inner !== 'object' || inner === null) return; // another column has the whole value
-  target[first] = inner;
-  put(inner as Members, rest, value); // created above, or by an earlier column
+/** With a value at a path, unless something is there, or another column has the whole of it. */
+function put(target: unknown, [first, ...rest]: readonly string[], value: unknown): unknown {
+  if (first === undefined) return target ?? value;
+  if (typeof target !== 'object' && target !== undefined) return target;
+  const members: Readonly<Record<string, unknown>> = { ...target };
+  return { ...members, [first]: put(ownMember(members, first), rest, value) };
 }

@@ -1,7 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Session } from '../../../../src/management/view.ts';
-import { useClient } from '../../api/client.ts';
-import { type List, query, useRead } from '../../api/queries.ts';
+import { type List, query, useClient, useRead } from '../../api/queries.ts';
 import { ErrorNote, PageHead, QuietButton } from '../../ui/page-part.tsx';
 import { RowTable, styled, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { Instant } from '../../ui/time/time-control.tsx';

@@ -2,14 +2,13 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { SourceState } from '../../../../src/management/admin-view.ts';
 import type { SourceView } from '../../../../src/management/view.ts';
-import { maySearch, useClient } from '../../api/client.ts';
-import { formatBytes, formatCount, formatShort } from '../../format/number.ts';
+import { formatBytes, formatCount, formatShort } from '../../format/show.ts';
 import { PageHead } from '../../ui/page-part.tsx';
 import { numeric, RowTable, styled, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 import { explorePath } from '../explore/address.ts';
 import './source.css';
-import { useSources } from '../../api/queries.ts';
+import { maySearch, useClient, useSources } from '../../api/queries.ts';
 
 interface Row {
   readonly source: SourceView;

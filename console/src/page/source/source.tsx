@@ -1,16 +1,14 @@
 import { Link, useParams } from 'wouter';
 import type { SourceState } from '../../../../src/management/admin-view.ts';
 import type { SourceView } from '../../../../src/management/view.ts';
-import { maySearch, useClient } from '../../api/client.ts';
-import { formatBytes, formatCount, formatShort } from '../../format/number.ts';
-import { formatAgo, formatTime, zoneName } from '../../format/time.ts';
+import { formatAgo, formatBytes, formatCount, formatShort, formatTime, zoneName } from '../../format/show.ts';
 import { useZone } from '../../preference.ts';
 import { ErrorNote, MissingPage, Stat, Tag } from '../../ui/page-part.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { RowTable, styled, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { explorePath } from '../explore/address.ts';
 import './source.css';
-import { useSources } from '../../api/queries.ts';
+import { maySearch, useClient, useSources } from '../../api/queries.ts';
 
 export default function SourcePage() {
   const { name = '' } = useParams();

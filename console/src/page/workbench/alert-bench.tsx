@@ -3,10 +3,9 @@ import { useRef } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import type { AlertReplayView } from '../../../../src/management/alert-view.ts';
 import type { SavedEndpoint } from '../../../../src/management/workbench-view.ts';
-import { useClient } from '../../api/client.ts';
 import { pause } from '../../api/follow.ts';
-import { latestOf, queries, useRead, useRun } from '../../api/queries.ts';
-import { formatSeconds } from '../../format/number.ts';
+import { latestOf, queries, useClient, useRead, useRun } from '../../api/queries.ts';
+import { formatSeconds } from '../../format/show.ts';
 import { Code } from '../../ui/code.tsx';
 import { ErrorNote, Reading } from '../../ui/page-part.tsx';
 import { newAlert } from './definition.ts';
@@ -14,10 +13,7 @@ import { FileText } from './file-text.tsx';
 import { parseWorkUrl, readSearchEndpoint } from './path.ts';
 import { WorkHead } from './work-head.tsx';
 
-/**
- * The file of an alert: `?name=NAME` opens one; `?endpoint=NAME` and `?search=…` begin one, on an endpoint or on a search,
- * which becomes an endpoint.
- */
+/** The file of an alert: `?name=` opens one; `?endpoint=` and `?search=`, which becomes an endpoint, begin one. */
 export default function AlertBenchPage() {
   const url = useSearch();
   const { name, endpoint, search, values } = parseWorkUrl(url);
@@ -98,7 +94,7 @@ function useSaveEndpoint(endpoint: Unsaved | undefined): () => Promise<void> {
     if (endpoint === undefined || saved.current === endpoint) return;
     const { name, definition, sql, test } = endpoint;
     const body = { ...{ name, definition, sql, version: null }, ...(test !== null && { test }) };
-    await client.call<SavedEndpoint>('/api/workbench/save', ['name'], { method: 'POST', body });
+    await client.post<SavedEndpoint>('/api/workbench/save', ['name'], body);
     saved.current = endpoint;
     void cache.invalidateQueries({ queryKey: queries.endpoints.queryKey });
   };
@@ -122,7 +118,7 @@ function Past({ definition, endpoint }: PastProps) {
     async queryFn({ signal }) {
       await pause(DELAY_MS, signal);
       const body = { definition, ...(endpoint !== undefined && { endpoint }) };
-      return await client.call<AlertReplayView>(path, ['ticks'], { method: 'POST', body, signal });
+      return await client.post<AlertReplayView>(path, ['ticks'], body, signal);
     },
     // The service tries one alert at a time.
     retry: (_, failure) => failure.code === BUSY,

@@ -25,7 +25,6 @@ interface BenchProps {
   readonly onSaved: (name: string) => void;
 }
 
-/** One endpoint under work: its texts, a form to run them, the result, and saving. */
 export function Bench({ name, draftName, opened, workbench, onSaved }: BenchProps) {
   const { tables, functions, reason: whyNotSaved, notice } = workbench;
   const work = useWork(draftName, opened);

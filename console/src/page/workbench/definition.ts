@@ -18,7 +18,6 @@ export function readOutline(definition: string) {
   return {
     name: String(root?.get('name') ?? ''),
     parameters,
-    /** Descriptions by name. */
     columns: new Map(columns.map(({ name, description }) => [name, description])),
   };
 }
@@ -33,10 +32,7 @@ function fieldsOf(root: YAMLMap | undefined, field: string) {
   }));
 }
 
-/**
- * Writes `columns` as the query returns them and leaves the rest of the text as it is. Descriptions that are there stay; others
- * come from the columns of `tables`, or are the name in words.
- */
+/** Writes `columns` as the query returns them, with the descriptions there, those of `tables`, or the name in words. */
 export function withColumns(
   definition: string,
   columns: RunReport['columns'],

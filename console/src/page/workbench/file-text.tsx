@@ -21,14 +21,12 @@ interface FileTextProps {
   readonly whyNotSaved: string | null;
   /** The text of a new file; undefined: a missing file is an error. */
   readonly template?: string | undefined;
-  /** Beside the name of the page: links. */
   readonly actions?: ReactNode;
   readonly onCheck?: (check: FileCheck) => void;
   readonly onSaved?: (name: string) => void;
   readonly children?: (definition: string) => ReactNode;
 }
 
-/** The file of a definition as a text: checked while it is written, and saved. */
 export function FileText({ template, ...bench }: FileTextProps) {
   const { kind, name } = bench;
   const read = useStored('file', kind, name, name !== '');

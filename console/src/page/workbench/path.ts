@@ -48,11 +48,9 @@ export async function readFromSearch(client: Client, search: string, signal?: Ab
 /** Has a search written as an endpoint for an alert, which is not saved. @throws ApiError */
 export async function readSearchEndpoint(client: Client, search: string, signal: AbortSignal) {
   const { name, definition, sql, test, values } = await readSearchDraft(client, search, signal);
-  const { columns, parameters } = await client.call<DraftCheck>(
-    actionPath('endpoints', 'check'),
-    ['columns', 'parameters'],
-    { method: 'POST', body: { definition, sql }, signal },
-  );
+  const path = actionPath('endpoints', 'check');
+  const needs = ['columns', 'parameters'] as const;
+  const { columns, parameters } = await client.post<DraftCheck>(path, needs, { definition, sql }, signal);
   return {
     ...{ name, columns, parameters, definition, sql, test },
     description: `Events match: ${new URLSearchParams(search).get('q') || 'all'}`,

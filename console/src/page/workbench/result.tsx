@@ -2,9 +2,8 @@ import { useMutation } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { SavedTest } from '../../../../src/management/workbench-view.ts';
 import { formatJson } from '../../api/answer.ts';
-import { useClient } from '../../api/client.ts';
-import { latestOf, type Run } from '../../api/queries.ts';
-import { formatBytes, formatMs, formatRows } from '../../format/number.ts';
+import { latestOf, type Run, useClient } from '../../api/queries.ts';
+import { formatBytes, formatMs, formatRows } from '../../format/show.ts';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
 import { toDrawable } from '../../ui/chart/drawable.ts';
 import type { View } from '../../ui/chart/drawings.tsx';
@@ -94,15 +93,9 @@ function TestDialog({ name, base, asked, answer, onClose }: TestProps & { readon
   const [title, setTitle] = useState('');
   const sending = useMutation({
     mutationFn: (_: FormData) =>
-      client.call<SavedTest>('/api/workbench/tests', ['file', 'tests'], {
-        method: 'POST',
-        body: {
-          name,
-          title: title.trim(),
-          now: answer.now,
-          values: asked.values,
-          rows: formatJson(answer.rows, 0),
-        },
+      client.post<SavedTest>('/api/workbench/tests', ['file', 'tests'], {
+        ...{ name, title: title.trim(), now: answer.now, values: asked.values },
+        rows: formatJson(answer.rows, 0),
       }),
   });
   const { data: saved } = sending;

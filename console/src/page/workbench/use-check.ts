@@ -2,9 +2,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useRef, useState } from 'react';
 import type { DraftCheck, RunReport } from '../../../../src/management/workbench-view.ts';
 import { parseJson, type Row } from '../../api/answer.ts';
-import { ApiError, parseAnswer, useClient } from '../../api/client.ts';
+import { ApiError, parseAnswer } from '../../api/client.ts';
 import { pause } from '../../api/follow.ts';
-import { useRun } from '../../api/queries.ts';
+import { useClient, useRun } from '../../api/queries.ts';
 import type { Fault } from '../../ui/editor/code-mirror.tsx';
 import { fillIn } from '../endpoint/parameter-control.tsx';
 import { readOutline } from './definition.ts';
@@ -31,7 +31,7 @@ export function useCheck(kind: DefinitionKind, body: Checked, isWanted = true) {
     async queryFn({ signal }): Promise<Found> {
       await pause(DELAY_MS, signal);
       try {
-        return await client.call<Found>(path, ['errors'], { method: 'POST', body, signal });
+        return await client.post<Found>(path, ['errors'], body, signal);
       } catch (failure) {
         const errors = failure instanceof ApiError ? failure.errors : [];
         if (errors.some(({ parameter }) => parameter === 'definition' || parameter === 'sql'))
@@ -58,7 +58,6 @@ export function useCheck(kind: DefinitionKind, body: Checked, isWanted = true) {
     faults: useMemo(() => toFaults(errors), [errors]),
     /** A failure that is not a fault of the texts. */
     error,
-    /** Whether the result is of the texts as they are now. */
     isCurrent: !isPlaceholderData && !isPending,
     /** The response, with what a kind of definition adds. */
     found: data,

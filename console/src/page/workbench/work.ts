@@ -1,8 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { SavedEndpoint } from '../../../../src/management/workbench-view.ts';
-import { useClient } from '../../api/client.ts';
-import { queries, type Run, useRun } from '../../api/queries.ts';
+import { queries, type Run, useClient, useRun } from '../../api/queries.ts';
 
 /** The texts of a definition; empty: this kind of definition, or this one, has no such file. */
 export interface Texts {
@@ -60,12 +59,10 @@ export function useWork(name: string, opened: Base) {
     ...{ base, texts, values, isChanged },
     /** Whether a reload would keep the changes. */
     isKept,
-    /** Whether the texts are those of an earlier visit. */
     isRestored: state.isRestored && isChanged,
     edit: (part: Partial<Texts>) => change((before) => ({ texts: { ...before.texts, ...part } })),
     setValue: (parameter: string, value: string) =>
       change((before) => ({ values: { ...before.values, [parameter]: value } })),
-    /** Continues with these texts. */
     reset: (next: Base) => change(() => ({ base: next, texts: textsOf(next), isRestored: false })),
     /** To be called when texts are saved; edits since they were `sent` stay. */
     settle(saved: Base, sent: Texts) {
@@ -155,8 +152,7 @@ export function useSaveFile(kind: DefinitionKind, before?: () => Promise<void>) 
   return useMutation({
     async mutationFn(body: SentFile) {
       await before?.();
-      const path = actionPath(kind, 'save');
-      return await client.call<Saved>(path, ['name', 'version'], { method: 'POST', body });
+      return await client.post<Saved>(actionPath(kind, 'save'), ['name', 'version'], body);
     },
     onSuccess() {
       // The lists of the navigation and the other pages have it at once.

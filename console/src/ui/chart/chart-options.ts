@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import type { Span } from '../../format/range.ts';
-import type { Zone } from '../../format/time.ts';
+import type { Zone } from '../../format/show.ts';
 import { areBars, type Chart, type ChartSeries } from './chart.ts';
 
 // A label such as `20 Nov` and the space beside it.

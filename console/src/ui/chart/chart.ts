@@ -1,5 +1,5 @@
 import { formatSpan, type Span } from '../../format/range.ts';
-import type { Zone } from '../../format/time.ts';
+import type { Zone } from '../../format/show.ts';
 
 export type DataColor = `data-${1 | 2 | 3 | 4 | 5 | 6 | 7 | 'other' | 'bad'}` | 'border-control';
 
@@ -18,12 +18,6 @@ export interface ChartSeries {
   readonly search?: string | undefined;
 }
 
-interface ChartThreshold {
-  readonly value: number;
-  readonly label: string;
-  readonly color: 'warn' | 'bad';
-}
-
 export interface Chart {
   readonly title: string;
   /** Time buckets of the values, ascending; one that ends where it begins is an instant. */
@@ -34,7 +28,7 @@ export interface Chart {
   readonly format: (value: number) => string;
   /** Stacks the areas or bars. */
   readonly stacked?: boolean;
-  readonly thresholds?: readonly ChartThreshold[];
+  readonly thresholds?: readonly Readonly<{ value: number; label: string; color: 'warn' | 'bad' }>[];
   /** Stretches of time with another ground. */
   readonly shades?: readonly (Span & { readonly color: 'sunken' | 'accent-soft' })[];
   /** Instants with a line across, seconds since the epoch. */

@@ -20,7 +20,6 @@ import {
   toNumber,
 } from './rule.ts';
 
-/** One bar for each value of a column. */
 export type Bar = ReturnType<typeof toBars>[number];
 
 export interface BigNumber {
@@ -123,27 +122,28 @@ const COLORS: readonly DataColor[] = ['data-1', 'data-2', 'data-3', 'data-4', 'd
 const SERIES_TOP = 6;
 
 /** Values over time: a series for each column, or for each value of the chart's `series`. */
-function toTimeChart(chart: TimeChart, { columns, rows, range }: Drawn): Omit<Chart, 'title'> {
+function toTimeChart(chart: TimeChart, drawn: Drawn): Omit<Chart, 'title'> {
   const grid = toGrid(
-    rows.map((row) => toSeconds(ownMember(row, chart.time))),
-    range,
+    drawn.rows.map((row) => timeOf(row, chart.time)),
+    drawn.range,
   );
-  const rule = ruleOf(chart, columns);
+  const rule = ruleOf(chart, drawn.columns);
   const { unit } = rule;
   const total = chart.values.some((name) => !rule.adds(name)) ? undefined : sum;
   const kind = kindOf(chart, grid, rule);
-  const valuesOf: Parts['valuesOf'] = (own, column) => {
+  const valuesOf = (own: readonly Row[], column: string) => {
     const places = grid.spans.map((): Row[] => []);
-    for (const row of own) places[grid.placeOf.get(toSeconds(ownMember(row, chart.time))) ?? -1]?.push(row);
+    for (const row of own) places[grid.placeOf.get(timeOf(row, chart.time)) ?? -1]?.push(row);
     const empty = rule.adds(column) ? 0 : null;
     const join = rule.joinOf(column);
     return places.map((here) => (here.length === 0 ? empty : join(numbersOf(here, column))));
   };
-  const parts = { chart, columns, rows, rule, kind, valuesOf };
   return {
     spans: grid.spans,
     partial: grid.partial,
-    series: chart.series === null ? toColumnSeries(parts) : toValueSeries(parts, chart.series),
+    series: listLines(chart, drawn, rule).map(({ rows, column, ...line }) => {
+      return { kind, ...line, values: valuesOf(rows, column) };
+    }),
     format: unit.format,
     // Series of one column are parts of a whole; a column may be a part of another one, as failures are of all.
     stacked: chart.show === 'stacked' || (kind === 'bar' && (chart.series !== null || chart.show === 'bar')),
@@ -165,45 +165,43 @@ function kindOf({ show, series, values, band }: ChartView, grid: Grid, rule: Rul
   return show === 'stacked' || (addUp && series === null && values.length <= 2) ? 'area' : 'line';
 }
 
-interface Parts extends Pick<Drawn, 'columns' | 'rows'> {
-  readonly chart: TimeChart;
-  readonly rule: Rule;
-  readonly kind: Kind;
-  /** The values of a column of some rows at each time. */
-  readonly valuesOf: (rows: readonly Row[], column: string) => (number | null)[];
+/** A series before its values: it is of a column of some rows. */
+interface Line extends Omit<ChartSeries, 'values'> {
+  readonly rows: readonly Row[];
+  readonly column: string;
 }
 
-function toColumnSeries({ chart, columns, rows, kind, valuesOf }: Parts): ChartSeries[] {
-  const { values, band, bad } = chart;
-  const labels = labelsOf([...values, ...band]);
-  const colors = pickColors(values.map((name) => bad.includes(name)));
-  const seriesOf = (name: string, index: number) => ({
-    label: labels[index] ?? name,
-    values: valuesOf(rows, name),
-    search: searchOf(columns, name),
-  });
-  const lines = values.map(
-    (name, i) => ({ ...seriesOf(name, i), color: colors[i] ?? 'data-1', kind }) as const,
+function listLines(chart: TimeChart, { columns, rows }: Drawn, rule: Rule): readonly Line[] {
+  const { values, band, bad, series, top } = chart;
+  if (series === null) {
+    const labels = labelsOf([...values, ...band]);
+    const colors = pickColors(values, bad);
+    const all = [...values, ...band].map((column, i): Line => {
+      const [label = column, color = 'data-1'] = [labels[i], colors[i]];
+      return { label, color, rows, column, search: searchOf(columns, column) };
+    });
+    const lines = all.slice(0, values.length);
+    const [least, most] = all.slice(values.length);
+    if (least === undefined || most === undefined) return lines;
+    return [{ ...most, kind: 'range', bandTo: lines.length + 1 }, ...lines, { ...least, kind: 'range' }];
+  }
+  const [column = ''] = values;
+  const grouping = {
+    value: column,
+    join: rule.joinOf(column),
+    top: top ?? SERIES_TOP,
+    shownMax: COLORS.length,
+  };
+  const { shown, others } = groupRows(rows, series, grouping);
+  const colors = pickColors(
+    shown.map(({ label }) => label),
+    bad,
   );
-  const [least, most] = band.map((name, i) => seriesOf(name, values.length + i));
-  if (least === undefined || most === undefined) return lines;
-  const range = { color: 'data-1', kind: 'range' } as const;
-  return [{ ...most, ...range, bandTo: lines.length + 1 }, ...lines, { ...least, ...range }];
-}
-
-function toValueSeries({ chart, columns, rows, rule, kind, valuesOf }: Parts, column: string): ChartSeries[] {
-  const [value = ''] = chart.values;
-  const join = rule.joinOf(value);
-  const top = chart.top ?? SERIES_TOP;
-  const { shown, others } = groupRows(rows, column, { value, join, top, shownMax: COLORS.length });
-  const colors = pickColors(shown.map(({ label }) => chart.bad.includes(label)));
-  const series = shown.map(({ label, rows: own }, i): ChartSeries => {
-    const values = valuesOf(own, value);
-    return { label, color: colors[i] ?? 'data-1', kind, values, search: searchOfValue(columns, column, own) };
+  const lines = shown.map(({ label, rows: own }, i): Line => {
+    const search = searchOfValue(columns, series, own);
+    return { label, color: colors[i] ?? 'data-1', rows: own, column, search };
   });
-  if (others === undefined) return series;
-  const values = valuesOf(others.rows, value);
-  return [...series, { label: others.label, color: 'data-other', kind, values }];
+  return others === undefined ? lines : [...lines, { ...others, color: 'data-other', column }];
 }
 
 const EXISTS = /^([^\s()"]+):\*$/;
@@ -221,9 +219,11 @@ function searchOf(columns: Columns, name: string): string | undefined {
 }
 
 /** Colours in their order; failures have theirs. */
-function pickColors(areBad: readonly boolean[]): DataColor[] {
+function pickColors(names: readonly string[], bad: readonly string[]): DataColor[] {
   let next = 0;
-  return areBad.map((isBad) => (isBad ? 'data-bad' : (COLORS[next++ % COLORS.length] ?? 'data-1')));
+  return names.map((name) =>
+    bad.includes(name) ? 'data-bad' : (COLORS[next++ % COLORS.length] ?? 'data-1'),
+  );
 }
 
 function summarize(format: (value: number) => string, total: Join | undefined) {

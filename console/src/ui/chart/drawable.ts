@@ -1,17 +1,16 @@
 import type { ChartView, EndpointView } from '../../../../src/management/view.ts';
 import type { Row } from '../../api/answer.ts';
 import type { Span } from '../../format/range.ts';
-import { ownMember } from '../../format/values.ts';
+import { ownMember, type Values } from '../../format/values.ts';
 import type { Chart } from './chart.ts';
 import { type Columns, findBounds, PLAIN } from './rule.ts';
+
+type Shaped = Pick<EndpointView, 'charts' | 'columns'>;
 
 const CHARTS_MAX = 6;
 
 /** The charts of an answer: those of the endpoint; without any a line for each number over the time that the values show, from two rows on. */
-export function chartsOf(
-  { charts, columns }: Pick<EndpointView, 'charts' | 'columns'>,
-  rows: readonly Row[],
-): ChartView[] {
+export function chartsOf({ charts, columns }: Shaped, rows: readonly Row[]): ChartView[] {
   if (charts.length > 0) return charts;
   const time = findTime(columns, rows);
   if (time === undefined || rows.length < 2) return [];
@@ -24,20 +23,16 @@ export function chartsOf(
 }
 
 /** Names of the columns whose values are times, for tables. */
-export function findTimes(
-  { charts, columns }: Parameters<typeof chartsOf>[0],
-  rows: readonly Row[],
-): Set<string> {
+export function findTimes({ charts, columns }: Shaped, rows: readonly Row[]): Set<string> {
   const named = [...charts.map(({ time }) => time), findTime(columns, rows)];
   return new Set(named.flatMap((name) => name ?? []));
 }
 
 export type Drawable = ReturnType<typeof toDrawable>;
 
-/** What an endpoint and its answer say of how its rows are drawn. */
 export function toDrawable(
-  called: Pick<EndpointView, 'charts' | 'columns' | 'parameters'>,
-  { values, rows, atMs }: { values: Readonly<Record<string, string>>; rows: readonly Row[]; atMs: number },
+  called: Shaped & Called,
+  { values, rows, atMs }: { values: Values; rows: readonly Row[]; atMs: number },
 ) {
   return {
     columns: called.columns,
@@ -94,11 +89,7 @@ type AnswerRange = ReturnType<typeof findAnswerRange>;
 type Called = Pick<EndpointView, 'parameters'>;
 
 /** By parameters of type timestamp with such names. @param atMs instant of the answer's query, ms since the epoch */
-export function findAnswerRange(
-  { parameters }: Called,
-  values: Readonly<Record<string, string>>,
-  atMs: number,
-) {
+export function findAnswerRange({ parameters }: Called, values: Values, atMs: number) {
   const textOf = (name: string) =>
     ownMember(values, name) || (parameters.find((one) => one.name === name)?.default ?? '');
   const bounds = findBounds(parameters);
@@ -143,12 +134,7 @@ const POINTS_MAX = 5_000;
 
 export type Grid = ReturnType<typeof toGrid>;
 
-/**
- * Empty time buckets are not returned: fills the grid from the first to the last bucket with rows.
- * @param seconds of the rows, in any order
- * @param range of the answer; the width of a bucket is the least distance of two rows, and one row is of all the rest of the
- * range
- */
+/** Fills in empty buckets. Their width is the least distance of two rows; a single row is of all the rest of the range. */
 export function toGrid(seconds: readonly number[], range: AnswerRange | undefined) {
   const sorted = [...new Set(seconds)].filter(Number.isFinite).sort((a, b) => a - b);
   const [first = 0] = sorted;

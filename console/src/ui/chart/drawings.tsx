@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { formatJson, type Row } from '../../api/answer.ts';
-import { showText } from '../../format/log-text.ts';
+import { showText } from '../../format/show.ts';
 import { Code } from '../code.tsx';
 import { Empty, Tabs } from '../page-part.tsx';
 import { Sparkline } from '../sparkline.tsx';
@@ -15,7 +15,6 @@ interface AnswerProps {
   readonly drawn: Drawable & LineLinks;
 }
 
-/** Every chart of an answer, below one another or side by side. */
 function Drawings({ rows, drawn }: AnswerProps) {
   const { columns, charts, range, times, ...lines } = drawn;
   const drawings = useMemo(
@@ -90,7 +89,6 @@ export function AnswerViews({ view, onView, rows, drawn }: AnswerViewsProps) {
   );
 }
 
-/** Horizontal bars, from zero to the greatest value. */
 function BarList({ title, bars }: { readonly title: string; readonly bars: readonly Bar[] }) {
   const max = Math.max(Number.MIN_VALUE, ...bars.map(({ value }) => Math.abs(value)));
   return (
@@ -116,7 +114,6 @@ function BarList({ title, bars }: { readonly title: string; readonly bars: reado
   );
 }
 
-/** Numbers that are read from afar, each with its trend if it has one. */
 function BigNumbers({ numbers }: { readonly numbers: readonly BigNumber[] }) {
   return (
     <dl className="big-numbers">

@@ -11,7 +11,7 @@ import {
 } from 'react';
 import { Link } from 'wouter';
 import { formatSpan, type Span } from '../../format/range.ts';
-import { zoneName } from '../../format/time.ts';
+import { zoneName } from '../../format/show.ts';
 import { useZone } from '../../preference.ts';
 import { Button, QuietButton } from '../page-part.tsx';
 import { type Chart, describeAt, findPlace, findSelection, rangeOf, type Selection } from './chart.ts';
@@ -31,10 +31,7 @@ interface LinkedChartProps extends LineLinks, Pick<PlotProps, 'chart' | 'heightP
   readonly hidesTitle?: boolean;
 }
 
-/**
- * Values over time, with a legend that shows those at the cursor, which a screen reader announces. `LinkCharts` links it with
- * others. A selection offers its lines, instead of the title of the chart that it was made in.
- */
+/** Values over time, with a legend of those at the cursor, which is linked by `LinkCharts`. A selection offers its lines. */
 export function LinkedChart({ chart, heightPx, hidesTitle = false, ...lines }: LinkedChartProps) {
   const id = useId();
   const zone = useZone();
@@ -98,7 +95,6 @@ export function LinkedChart({ chart, heightPx, hidesTitle = false, ...lines }: L
   );
 }
 
-/** The stretch of time of some places. */
 function toSpan(spans: readonly Span[], { first, last }: Selection): Span | undefined {
   const [start, end] = [spans[first], spans[last]];
   return start && end && { from: start.from, until: end.until };
@@ -205,7 +201,6 @@ function useChartLinks() {
   return links;
 }
 
-/** The values at the cursor, or a summary. */
 function Legend({ chart, at, isLive }: Pick<PlotProps, 'chart' | 'at'> & { readonly isLive: boolean }) {
   const zone = useZone();
   const { partial, series, thresholds = [], format, summary } = chart;

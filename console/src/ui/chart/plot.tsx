@@ -88,7 +88,6 @@ function extend({ first, last }: Selection, from: number, to: number): Selection
   return { first: Math.min(fixed, to), last: Math.max(fixed, to) };
 }
 
-/** Keeps a uPlot in `host` as the properties say. */
 function usePlot(props: PlotProps, isShift: { readonly current: boolean }) {
   const { chart, at, selected, zoom, heightPx = HEIGHT_PX } = props;
   const { preference, shown } = usePreference();

@@ -1,19 +1,19 @@
 import type { PanelView } from '../../../../src/management/dashboard-view.ts';
 import type { ChartView, EndpointView } from '../../../../src/management/view.ts';
 import type { Row } from '../../api/answer.ts';
-import { formatBytes, formatMs, formatPercent, formatSeconds, formatShort } from '../../format/number.ts';
+import { formatBytes, formatMs, formatPercent, formatSeconds, formatShort } from '../../format/show.ts';
 import { ownMember } from '../../format/values.ts';
 
 export type Columns = EndpointView['columns'];
 
 export type Rule = ReturnType<typeof ruleOf>;
 
-/** How the values of a chart are joined and written. */
-export function ruleOf(chart: Pick<ChartView, 'unit' | 'show'>, columns: Columns) {
+export function ruleOf({ unit, show }: Pick<ChartView, 'unit' | 'show'>, columns: Columns) {
+  const isInteger = (column: string) => columns.find(({ name }) => name === column)?.type === 'integer';
   /** Whether the values of the column add up: counts do, averages and durations do not. */
-  const adds = (column: string) => addsUp(chart, columns, column);
+  const adds = (column: string) => !NOT_SUMMED.has(unit) && (show === 'stacked' || isInteger(column));
   return {
-    unit: findUnit(chart.unit),
+    unit: findUnit(unit),
     adds,
     joinOf: (column: string): Join => (adds(column) ? sum : greatest),
   };
@@ -66,7 +66,6 @@ export const sum: Join = (values) =>
   values.length === 0 ? null : values.reduce((total, value) => total + value, 0);
 const greatest: Join = (values) => (values.length === 0 ? null : Math.max(...values));
 
-/** Rows of one value of a column. */
 interface Group {
   readonly label: string;
   readonly rows: readonly Row[];
@@ -212,20 +211,11 @@ function withAxis(chart: ChartView): ChartView {
 // Averages and durations have no sum; counts, bytes and numbers of any other unit have one.
 const NOT_SUMMED: ReadonlySet<string | null> = new Set(['ms', 'µs', 's', '%', 'ratio']);
 
-/** Whether the values of a column add up: counts do, averages and durations do not. */
-function addsUp({ unit, show }: Pick<ChartView, 'unit' | 'show'>, columns: Columns, name: string): boolean {
-  const isInteger = columns.find((one) => one.name === name)?.type === 'integer';
-  return !NOT_SUMMED.has(unit) && (show === 'stacked' || isInteger);
-}
-
 const FROM = /(?:^|_)(?:start|from|since|after)$/;
 const UNTIL = /(?:^|_)(?:end|until|to|before)$/;
 
 /** The names of the parameters that bound an answer's time, by their type and their names. */
-export function findBounds(parameters: EndpointView['parameters']): {
-  from: string | undefined;
-  until: string | undefined;
-} {
+export function findBounds(parameters: EndpointView['parameters']) {
   const find = (pattern: RegExp) =>
     parameters.find(({ name, type }) => type === 'timestamp' && pattern.test(name))?.name;
   return { from: find(FROM), until: find(UNTIL) };

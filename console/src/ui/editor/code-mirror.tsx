@@ -49,7 +49,6 @@ export interface EditorProps {
 }
 
 export interface EditorHandle {
-  /** Moves the cursor to a fault and the focus into the editor. */
   goTo(fault: Fault): void;
 }
 
@@ -61,10 +60,7 @@ export interface Fault {
   readonly column?: number | undefined;
 }
 
-/**
- * An editor in a shadow root: there CodeMirror adopts style sheets, while in a document it adds `<style>` elements, which the
- * Content-Security-Policy rejects.
- */
+/** An editor in a shadow root: in a document CodeMirror adds `<style>`, which the Content-Security-Policy rejects. */
 export function CodeMirror(props: EditorProps) {
   const { language, label, value, faults, ref } = props;
   const host = useRef<HTMLDivElement>(null);
@@ -113,10 +109,7 @@ function createView(host: HTMLElement, look: Look, latest: () => EditorProps): E
     root,
     parent: root,
     doc: latest().value,
-    extensions: [
-      look.language === 'sql' ? completing(() => latest().words ?? NO_WORDS) : [],
-      createExtensions(look, latest),
-    ],
+    extensions: createExtensions(look, latest),
   });
 }
 
@@ -127,6 +120,7 @@ function createExtensions({ language, label }: Look, latest: () => EditorProps):
     return true;
   };
   return [
+    language === 'sql' ? completing(() => latest().words ?? NO_WORDS) : [],
     lineNumbers(),
     lintGutter(),
     history(),
@@ -207,10 +201,7 @@ function placeOf(doc: Text, { line, column }: Fault): { from: number; to: number
   return { from: start + at, to: start + at + word.length };
 }
 
-/**
- * Replaces a selection by the typed text. Otherwise Chromium joins the lines and gives them style attributes, which the
- * Content-Security-Policy rejects with an error in the console of the browser.
- */
+/** Replaces a selection itself: Chromium would add style attributes, which the Content-Security-Policy rejects. */
 const typeOver = EditorView.domEventHandlers({
   beforeinput({ inputType, data }, view) {
     const { state } = view;

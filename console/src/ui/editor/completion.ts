@@ -52,10 +52,7 @@ const AFTER_FROM = /\b(?:from|join)\s+$/i;
 const VIEW = /\b([A-Za-z_]\w*)\s+as\s*\(\s*(?:--[^\n]*\s*)*(?:select|with)\b/gi;
 const READ = /\b(?:from|join)\s+([A-Za-z_]\w*)(?:\s+(?:as\s+)?([A-Za-z_]\w*))?/gi;
 
-/**
- * Lists completions of the word that starts at `from`, before `position`: parameters after `@`, columns after `table.` or
- * `alias.`, tables after FROM and JOIN, anything else otherwise, columns of the tables that the text names first.
- */
+/** Completes the word at `from`: parameters after `@`, columns after a table, tables after FROM and JOIN, else all. */
 export function suggest(
   text: string,
   position: number,

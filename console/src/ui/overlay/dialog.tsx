@@ -43,7 +43,6 @@ interface FormDialogProps extends DialogProps {
   readonly submit: readonly [idle: string, running: string];
   readonly look?: 'primary' | 'danger';
   readonly className?: string;
-  /** The request that the form makes. */
   readonly sending: {
     readonly mutate: (data: FormData) => void;
     readonly isPending: boolean;

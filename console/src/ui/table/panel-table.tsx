@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { type ApiError, useClient } from '../../api/client.ts';
+import type { ApiError } from '../../api/client.ts';
+import { useClient } from '../../api/queries.ts';
 import { withQuery } from '../../format/values.ts';
 import { Button, Empty, ErrorNote, Panel, Reading } from '../page-part.tsx';
 import './panel-table.css';
@@ -89,11 +90,7 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
   );
 }
 
-/**
- * The rows of a table, read page by page, newest first: `?limit=&before=`, where `before` is the id of the last one read.
- * @param size rows per page
- * @param older the label of the button that reads the next page
- */
+/** Reads rows by pages of `size`, newest first: `before` is the id of the last one. @param older label of a button */
 export function usePages<Row extends { readonly id: string | number }>(
   path: string,
   { size, older, parameters = {} }: { size: number; older: string; parameters?: Record<string, string> },

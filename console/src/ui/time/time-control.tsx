@@ -1,5 +1,5 @@
 import { type ComponentProps, useId, useState } from 'react';
-import { formatAgo, formatTime, fromField, toField, zoneName } from '../../format/time.ts';
+import { formatAgo, formatTime, fromField, toField, zoneName } from '../../format/show.ts';
 import { useZone } from '../../preference.ts';
 import { describedBy, Field, Input, useFault } from '../form.tsx';
 import { QuietButton } from '../page-part.tsx';

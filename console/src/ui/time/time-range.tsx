@@ -15,18 +15,20 @@ import { useZone } from '../../preference.ts';
 import { Popover } from '../overlay/popover.tsx';
 import { Button, QuietButton } from '../page-part.tsx';
 import './time-range.css';
-import { toField, zoneName } from '../../format/time.ts';
+import { toField, zoneName } from '../../format/show.ts';
 import { Form, Input, TextField } from '../form.tsx';
 
-interface TimeRangeControlProps {
+interface RangeProps {
   readonly value: TimeRange;
   readonly onChange: (range: TimeRange) => void;
+}
+
+interface TimeRangeControlProps extends RangeProps {
   readonly onRefresh: () => void;
   /** Beside the button that does that. */
   readonly children?: ReactNode;
 }
 
-/** The time range of a page, and a button that reads it again, in one row. */
 export function TimeRangeControl({ value, onChange, onRefresh, children }: TimeRangeControlProps) {
   const zone = useZone();
   return (
@@ -53,8 +55,7 @@ export function TimeRangeControl({ value, onChange, onRefresh, children }: TimeR
   );
 }
 
-/** Goes to the range before or after, or to a longer one around it. */
-function MoveControl({ value, onChange }: Pick<TimeRangeControlProps, 'value' | 'onChange'>) {
+function MoveControl({ value, onChange }: RangeProps) {
   const canGoOn = hasLater(value, Date.now());
   return (
     <fieldset className="group range-moves" aria-label="Move the time range">
@@ -80,13 +81,7 @@ function MoveControl({ value, onChange }: Pick<TimeRangeControlProps, 'value' | 
   );
 }
 
-interface RangePanelProps {
-  readonly value: TimeRange;
-  readonly onChange: (range: TimeRange) => void;
-}
-
-/** Every way to choose a range: typed, by a click, one of the last ones, or by its two ends. */
-function RangePanel({ value, onChange }: RangePanelProps) {
+function RangePanel({ value, onChange }: RangeProps) {
   const { fault, read } = useRangeText(onChange);
   return (
     <>
@@ -118,19 +113,19 @@ function RangePanel({ value, onChange }: RangePanelProps) {
 }
 
 /** Reads a text as a range. @returns the fault of the last one, and a function that reads the next */
-function useRangeText(onChange: RangePanelProps['onChange']) {
+function useRangeText(onChange: RangeProps['onChange']) {
   const zone = useZone();
   const [fault, setFault] = useState<string>();
   const read = (text: string) => {
     const range = readRangeText(text, { nowMs: Date.now(), zone });
-    setFault(range.kind === 'fault' ? range.message : undefined);
-    if (range.kind !== 'fault') onChange(range);
+    setFault(typeof range === 'string' ? range : undefined);
+    if (typeof range !== 'string') onChange(range);
   };
   return { fault, read };
 }
 
 /** A range by its two ends. The browser writes a date as its locale has it; a field for both would show hours as AM and PM in some. */
-function AbsoluteForm({ value, onChange }: RangePanelProps) {
+function AbsoluteForm({ value, onChange }: RangeProps) {
   const zone = useZone();
   const id = useId();
   const { fault, read } = useRangeText(onChange);

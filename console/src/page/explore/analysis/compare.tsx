@@ -1,7 +1,6 @@
 import type { Row } from '../../../api/answer.ts';
-import { showText } from '../../../format/log-text.ts';
-import { formatCount, formatPercent } from '../../../format/number.ts';
 import { joinSearches } from '../../../format/search-text.ts';
+import { formatCount, formatPercent, showText } from '../../../format/show.ts';
 import { Empty, QuietButton, Segmented } from '../../../ui/page-part.tsx';
 import { type ExploreAddress, parseMark } from '../address.ts';
 import { TERM } from '../completion.ts';
@@ -48,7 +47,6 @@ export function Compare() {
   );
 }
 
-/** Two sets of events, and what each is called. */
 interface CompareSets {
   readonly id: Exclude<ExploreAddress['compare'], ''>;
   readonly label: string;
@@ -85,11 +83,7 @@ function namesLevel(q: string): boolean {
   return [...q.matchAll(TERM)].some(({ groups }) => ['level', '"level"'].includes(groups?.['field'] ?? ''));
 }
 
-interface DifferencesProps {
-  readonly sets: CompareSets;
-}
-
-function Differences({ sets }: DifferencesProps) {
+function Differences({ sets }: { readonly sets: CompareSets }) {
   const { search } = useExploring();
   const { q, against } = sets;
   const more = { part: 'compare', limit: ROWS, ...(against !== undefined && { against }) };
@@ -114,7 +108,7 @@ function Differences({ sets }: DifferencesProps) {
 
 type Difference = NonNullable<ReturnType<typeof toDifference>>;
 
-function DifferenceRow({ row, sets }: DifferencesProps & { readonly row: Difference }) {
+function DifferenceRow({ row, sets }: Readonly<{ row: Difference; sets: CompareSets }>) {
   const { field, value, count, share, againstCount, againstShare } = row;
   const shown = value === null ? 'no value' : showText(value) || '(empty)';
   return (

@@ -1,10 +1,9 @@
 import { useMemo, useState } from 'react';
 import type { Row } from '../../../api/answer.ts';
-import { showText } from '../../../format/log-text.ts';
-import { formatCount, formatPercent, formatShort } from '../../../format/number.ts';
+import { formatCount, formatPercent, formatShort, showText } from '../../../format/show.ts';
 import { Input } from '../../../ui/form.tsx';
 import { QuietButton } from '../../../ui/page-part.tsx';
-import { type FieldValue, toFieldValue, UNIQUE, useExploring } from '../exploring.ts';
+import { toFieldValue, UNIQUE, useExploring } from '../exploring.ts';
 import { termOf } from '../lines/line.ts';
 import { searchPath } from '../search.ts';
 import './analysis.css';
@@ -67,12 +66,12 @@ function describeValues({ distinct, min, max }: FieldSummary): string {
   return `${formatCount(distinct)} ${distinct === 1 ? 'value' : 'values'}`;
 }
 
-/** What is known of a field, and what can be done with it. */
 function Summary({ summary, isSample }: { readonly summary: FieldSummary; readonly isSample: boolean }) {
   const { address, change, toggleColumn, valuesPath } = useExploring();
   const { field, distinct, top, p50, p95 } = summary;
   const [isExact, setExact] = useState(false);
   const exact = useAnalysis(isExact ? valuesPath(field) : undefined, toFieldValue);
+  const values = (isExact ? exact.rows : undefined) ?? top; // the most frequent first
   return (
     <div className="field-values">
       <div>
@@ -87,39 +86,25 @@ function Summary({ summary, isSample }: { readonly summary: FieldSummary; readon
         </p>
       )}
       {exact.error !== null && <p className="small tone-bad">{exact.error.message}</p>}
-      <FieldValueList field={field} values={(isExact ? exact.rows : undefined) ?? top} />
+      <ul>
+        {values.map(({ value, count }) => (
+          <li key={value} className="field-value">
+            <TermButtons
+              term={termOf(field, value)}
+              name={value}
+              title={showText(`Filter for ${field}: ${value}`)}
+            >
+              <span className="field-text">{showText(value) || '(empty)'}</span>
+              <span className="number muted">{formatShort(count)}</span>
+              <progress value={count} max={values[0]?.count ?? 1} aria-hidden="true" />
+            </TermButtons>
+          </li>
+        ))}
+      </ul>
       {!isExact && (isSample || distinct > top.length) && (
         <QuietButton onClick={() => setExact(true)}>{isSample ? 'Count exactly' : 'More values'}</QuietButton>
       )}
     </div>
-  );
-}
-
-interface FieldValueListProps {
-  readonly field: string;
-  /** The most frequent first. */
-  readonly values: readonly FieldValue[];
-}
-
-/** Values of a field with their counts; a click searches for one, or for all others. */
-function FieldValueList({ field, values }: FieldValueListProps) {
-  const most = values[0]?.count ?? 1;
-  return (
-    <ul>
-      {values.map(({ value, count }) => (
-        <li key={value} className="field-value">
-          <TermButtons
-            term={termOf(field, value)}
-            name={value}
-            title={showText(`Filter for ${field}: ${value}`)}
-          >
-            <span className="field-text">{showText(value) || '(empty)'}</span>
-            <span className="number muted">{formatShort(count)}</span>
-            <progress value={count} max={most} aria-hidden="true" />
-          </TermButtons>
-        </li>
-      ))}
-    </ul>
   );
 }
 

@@ -1,9 +1,7 @@
 import { useMemo } from 'react';
 import type { Row } from '../../../api/answer.ts';
-import { showText } from '../../../format/log-text.ts';
-import { formatCount, formatPercent } from '../../../format/number.ts';
 import { formatPattern, formatTerm } from '../../../format/search-text.ts';
-import { formatTime } from '../../../format/time.ts';
+import { formatCount, formatPercent, formatTime, showText } from '../../../format/show.ts';
 import { useZone } from '../../../preference.ts';
 import { QuietButton, Tag } from '../../../ui/page-part.tsx';
 import { useExploring } from '../exploring.ts';
@@ -16,7 +14,6 @@ const SHOWN = '200';
 /** As many as the service lists: a pattern that is not among them counts as new. */
 const KNOWN = '1000';
 
-/** The messages of a search, grouped by what they have in common. */
 export function Patterns() {
   const { search } = useExploring();
   const found = useAnalysis(searchPath(search, search, { part: 'patterns', limit: SHOWN }), toPattern);

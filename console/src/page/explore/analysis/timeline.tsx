@@ -1,7 +1,5 @@
 import { useLocation } from 'wouter';
-import { showText } from '../../../format/log-text.ts';
-import { formatCount, formatMs } from '../../../format/number.ts';
-import { formatTimeMs, fromMicros, zoneName } from '../../../format/time.ts';
+import { formatCount, formatMs, formatTimeMs, fromMicros, showText, zoneName } from '../../../format/show.ts';
 import { useZone } from '../../../preference.ts';
 import { Empty, ErrorNote } from '../../../ui/page-part.tsx';
 import { useExploring } from '../exploring.ts';

@@ -1,20 +1,15 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { type Row, toAnswer } from '../../../api/answer.ts';
-import { useClient } from '../../../api/client.ts';
 import { pause } from '../../../api/follow.ts';
-import { formatPercent } from '../../../format/number.ts';
+import { useClient } from '../../../api/queries.ts';
+import { formatPercent } from '../../../format/show.ts';
 import { ErrorNote, QuietButton, Tag } from '../../../ui/page-part.tsx';
 import { useExploring } from '../exploring.ts';
 import { exclude } from '../lines/line.ts';
 import { faultOf } from '../search.ts';
 
-/**
- * Reads a part of a search that is one answer.
- * @param path undefined: not yet
- * @param toRow defined outside of components; it returns undefined for a row that is not shown
- * @param delayMs only a path that stays wanted for that long is read
- */
+/** Reads a part of a search in one answer, once `path` is wanted for `delayMs`. @param toRow a constant function */
 export function useAnalysis<T extends object>(
   path: string | undefined,
   toRow: (row: Row) => T | undefined,

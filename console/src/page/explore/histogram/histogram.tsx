@@ -1,7 +1,5 @@
 import { type ComponentProps, useMemo, useState } from 'react';
-import { showText } from '../../../format/log-text.ts';
-import { formatCount, formatShort } from '../../../format/number.ts';
-import { formatIso, formatTime, zoneName } from '../../../format/time.ts';
+import { formatCount, formatIso, formatShort, formatTime, showText, zoneName } from '../../../format/show.ts';
 import { useZone } from '../../../preference.ts';
 import { type Chart, describeAt, type Selection } from '../../../ui/chart/chart.ts';
 import { Plot } from '../../../ui/chart/plot.tsx';
@@ -25,12 +23,11 @@ import type { Row } from '../../../api/answer.ts';
 import { Select } from '../../../ui/form.tsx';
 import { useAnalysis } from '../analysis/use-analysis.tsx';
 
-/** Events over time, stacked by the values of a field. */
 export function HistogramPanel() {
   const { address, change, histogram } = useExploring();
   const { counts, search, chart, isOld, state } = histogram;
   const deploys = useDeploys();
-  const onZoom: OnRange = (fromMs, untilMs) => change({ ...toRange(fromMs, untilMs), live: false });
+  const onZoom: OnRange = (fromMs, untilMs) => change({ range: toRange(fromMs, untilMs) });
   const onMark: OnRange = (fromMs, untilMs) =>
     change({ view: 'compare', compare: 'range', mark: `${formatIso(fromMs)}/${formatIso(untilMs)}` });
   const zone = useZone();
@@ -103,7 +100,6 @@ type OnRange = (fromMs: number, untilMs: number) => void;
 
 const HEIGHT_PX = 116;
 
-/** The bars as a chart, which is drawn anew if it changes. */
 function useDrawn(bars: Bars, deploys: readonly Deploy[]): Chart {
   const { address, histogram } = useExploring();
   const { slicesRead, slices, backToMs } = histogram;
@@ -174,14 +170,7 @@ function LegendEntry({ series, at }: { readonly series: BarSeries; readonly at: 
 const SHOWN_MAX = 4;
 const AROUND_MS = 15 * 60_000;
 
-/** The newest deployments of the range, in the legend; a click zooms to the time around one. */
-function DeployEntries({
-  deploys,
-  onZoom,
-}: {
-  readonly deploys: readonly Deploy[];
-  readonly onZoom: OnRange;
-}) {
+function DeployEntries({ deploys, onZoom }: Readonly<{ deploys: readonly Deploy[]; onZoom: OnRange }>) {
   const zone = useZone();
   const others = deploys.length - SHOWN_MAX;
   return (

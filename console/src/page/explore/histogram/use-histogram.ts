@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { type Row, toAnswer } from '../../../api/answer.ts';
-import { type Client, useClient } from '../../../api/client.ts';
+import type { Client } from '../../../api/client.ts';
+import { useClient } from '../../../api/queries.ts';
 import { ownMember } from '../../../format/values.ts';
 import type { ChartSeries, DataColor } from '../../../ui/chart/chart.ts';
 import { type ExploreAddress, isAdditive } from '../address.ts';
@@ -77,7 +78,6 @@ export function useHistogram(search: Search, chart: Chart, ready: boolean) {
     slices: shown.slices.length,
     /** Later time buckets are counted, ms since the epoch. */
     backToMs: shown.slices[shown.slicesRead - 1]?.fromMs ?? shown.search.untilMs,
-    /** Continues after a stop or a failure. */
     resume: () => countOn(isOld ? empty : counted),
   };
 }
@@ -147,33 +147,26 @@ export function toBars(counts: readonly BucketCount[], search: Search, chart: Ch
     const isCut = start < fromMs || (start < end && start + widthMs > end);
     if (isCut) partial.set(place, start + widthMs > nowMs ? 'so far' : 'partial');
   }
-  const groups = Map.groupBy(counts, ({ value }) => value);
-  const totals = [...groups].map(([value, of]) => ({ value, total: sum(of.map(({ count }) => count)) }));
-  const ranked = totals
+  const ranked = [...Map.groupBy(counts, ({ value }) => value)]
+    .map(([value, of]) => ({ value, total: sum(of.map(({ count }) => count)) }))
     .filter(({ value }) => value !== undefined)
     .toSorted((a, b) => b.total - a.total || String(a.value).localeCompare(String(b.value)));
   const kept = ranked.slice(0, top).map(({ value }) => value);
-  const toCounts = (has: (value: Value) => boolean) => {
+  const groups = Map.groupBy(counts, ({ value }) => (kept.includes(value) ? value : undefined));
+  const createSeries = (value: Value, before: readonly Value[]): BarSeries => {
     const values: (number | null)[] = starts.map(() => (areLines ? null : 0));
-    for (const [value, of] of groups) {
-      if (!has(value)) continue;
-      for (const { startMs, count, amount = count } of of) {
-        const i = Math.round((startMs - first) / widthMs);
-        values[i] = (values[i] ?? 0) + amount;
-      }
+    for (const { startMs, count, amount = count } of groups.get(value) ?? []) {
+      const i = Math.round((startMs - first) / widthMs);
+      values[i] = (values[i] ?? 0) + amount;
     }
-    return values;
-  };
-  const createSeries = (value: Value, before: readonly Value[], has: (one: Value) => boolean): BarSeries => {
-    const values = toCounts(has);
     const [color, alpha] = colorOf(value, by, before);
     const label = value === undefined ? 'other values' : value === null ? `no ${by}` : value || '(empty)';
     const total = areLines ? undefined : sum(values.map((count) => count ?? 0));
     return { value, label, color, alpha, kind: areLines ? 'line' : 'bar', values, total };
   };
   const shown = arrange(kept, by);
-  const series = shown.map((value, i) => createSeries(value, shown.slice(0, i), (one) => one === value));
-  const others = createSeries(undefined, [], (one) => !kept.includes(one));
+  const series = shown.map((value, i) => createSeries(value, shown.slice(0, i)));
+  const others = createSeries(undefined, []);
   return {
     /** Starts of time buckets, ms since the epoch. */
     starts,

@@ -1,5 +1,5 @@
 import { type CSSProperties, type KeyboardEvent, type PointerEvent, useState } from 'react';
-import { showText } from '../../../format/log-text.ts';
+import { showText } from '../../../format/show.ts';
 import { ownMember } from '../../../format/values.ts';
 import { usePreference } from '../../../preference.ts';
 import { useExploring } from '../exploring.ts';
@@ -104,7 +104,6 @@ function columnOf(field: string): string {
 
 export type ColumnWidths = ReturnType<typeof useColumnWidths>;
 
-/** The widths of the columns of lines in this browser. */
 export function useColumnWidths() {
   const { columns } = useExploring().address;
   const { preference, change } = usePreference();
@@ -116,7 +115,6 @@ export function useColumnWidths() {
   const parts = PARTS.map(([column]) => [`--${column}`, `${of(column)}rem`]);
   return {
     of,
-    /** The style of a list. */
     style: { '--line': `${line}rem`, ...Object.fromEntries(parts) } satisfies CSSProperties,
     cellOf: (field: string): CSSProperties => ({ '--cell': `${of(columnOf(field))}rem` }),
     /** Shows a width until it is kept. */

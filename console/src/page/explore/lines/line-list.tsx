@@ -9,8 +9,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import { showText } from '../../../format/log-text.ts';
-import { formatTimeMs, fromMicros } from '../../../format/time.ts';
+import { formatTimeMs, fromMicros, showText } from '../../../format/show.ts';
 import { usePreference, useZone } from '../../../preference.ts';
 import { useExploring } from '../exploring.ts';
 import { formatAt, formatValue, LINES_MAX, type Line, valueAt } from './line.ts';
@@ -145,7 +144,7 @@ function useListState(lines: readonly Line[], onHeld: LineListProps['onHeld']) {
   useEnd(list);
   const found = lines.findIndex((line) => line.key === current);
   const none = isOldest ? lines.length : -1;
-  useLineKeys(list, { focused: found === -1 ? none : found, onClose: (key) => toggle(key, false) });
+  useLineKeys(list, found === -1 ? none : found, (key) => toggle(key, false));
   const onScroll = () => {
     const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = scroll.current ?? {};
     setScrolled((isOldest ? scrollHeight - clientHeight - scrollTop : scrollTop) > LINE_PX);
@@ -214,14 +213,8 @@ export function goToNewest(list: Element | null, order: ExploreAddress['order'])
   list?.scrollTo({ top: order === 'oldest' ? list.scrollHeight : 0 });
 }
 
-interface KeyOptions {
-  /** Index of the current line; beyond the first or last one: none yet. */
-  readonly focused: number;
-  readonly onClose: (key: string) => void;
-}
-
-/** Keys that go from line to line: j and k anywhere on the page but in fields, arrow keys on a line; Escape closes the line's record. */
-function useLineKeys(list: List, { focused, onClose }: KeyOptions): void {
+/** Keys of lines: j and k anywhere but in fields, arrow keys on a line; Escape closes its record. @param focused may be beyond */
+function useLineKeys(list: List, focused: number, onClose: (key: string) => void): void {
   const { scroll, lines } = list;
   useKeyDown((event) => {
     const { key, target } = event;

@@ -7,7 +7,6 @@ export type Line = ReturnType<typeof toLine>;
 /** As many as a browser lists smoothly. */
 export const LINES_MAX = 10_000;
 
-/** A row of a search, as the list shows it. */
 export function toLine(row: Row) {
   const { level, metadata } = row;
   const text = (name: string) => String(row[name] ?? '');

@@ -1,15 +1,17 @@
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
-import { formatCount } from '../../../format/number.ts';
 import { describeRange, lastMs } from '../../../format/range.ts';
+import { formatCount } from '../../../format/show.ts';
 import { usePreference, useZone } from '../../../preference.ts';
 import { lazyPart } from '../../../ui/boundary/boundary.tsx';
 import { Empty, ErrorNote, QuietButton } from '../../../ui/page-part.tsx';
+import { LAST_HOUR } from '../address.ts';
 import { useExploring } from '../exploring.ts';
-import { faultOf, rangeOf, searchPath } from '../search.ts';
+import { faultOf, searchPath } from '../search.ts';
 import './lines-panel.css';
 import { parseJson, type Row } from '../../../api/answer.ts';
-import { ApiError, useClient } from '../../../api/client.ts';
+import { ApiError } from '../../../api/client.ts';
 import { followTail } from '../../../api/follow.ts';
+import { useClient } from '../../../api/queries.ts';
 import { formatAt, LINES_MAX, type Line, mergeLines, parseAt, toLine } from './line.ts';
 import { goToNewest, LineList } from './line-list.tsx';
 import { readSince } from './read.ts';
@@ -84,20 +86,17 @@ function Status() {
   );
 }
 
-interface LiveControlsProps {
-  readonly tail: ReturnType<typeof useTail>;
-  readonly isPaused: boolean;
-  readonly onPaused: (isPaused: boolean) => void;
-}
+type Tail = ReturnType<typeof useTail>;
 
-function LiveControls({ tail, isPaused, onPaused }: LiveControlsProps) {
+function LiveControls(props: Readonly<{ tail: Tail; isPaused: boolean; onPaused: (is: boolean) => void }>) {
+  const { tail, isPaused, onPaused } = props;
   const { address, change } = useExploring();
   const { live, order } = address;
   const onLive = () => {
     onPaused(false);
     // A live list ends now.
-    const now = { range: address.range ?? '1h', from: undefined, until: undefined };
-    change(live ? { live: false } : { live: true, ...now });
+    const range = address.range.kind === 'last' ? address.range : LAST_HOUR;
+    change(live ? { live: false } : { live: true, range });
   };
   const onShow = () => {
     onPaused(false);
@@ -138,8 +137,8 @@ function NoLines(): ReactNode {
   }
   if (state.kind === 'running' || isOld) return <p className="line-none muted">Searching…</p>;
   if (state.kind === 'stopped') return <Empty title="Stopped">Nothing was found before that.</Empty>;
-  const range = describeRange(rangeOf(address), zone);
-  const isShort = address.range === undefined || lastMs(address.range) < WEEK_MS;
+  const range = describeRange(address.range, zone);
+  const isShort = address.range.kind === 'absolute' || lastMs(address.range.range) < WEEK_MS;
   const where = address.source.length === 0 ? 'any source' : address.source.join(', ');
   return (
     <Empty title={address.live ? 'No events yet' : 'No events'}>
@@ -147,7 +146,7 @@ function NoLines(): ReactNode {
       {address.project !== '' && `, project ${address.project}`}: {range.toLowerCase()}.
       {hint !== undefined && ` A hint: ${hint}.`}{' '}
       {isShort && (
-        <QuietButton onClick={() => change({ range: '7d', from: undefined, until: undefined })}>
+        <QuietButton onClick={() => change({ range: { kind: 'last', range: '7d' } })}>
           Search the last 7 days
         </QuietButton>
       )}
@@ -155,10 +154,7 @@ function NoLines(): ReactNode {
   );
 }
 
-/**
- * Follows the new lines of the search by a live tail. They wait while the list is looked at, since they would move it.
- * @param held whether it is
- */
+/** Follows the new lines of the search by a live tail. They wait while the list is `held`, since they would move it. */
 function useTail(held: boolean) {
   const { address, search, lines } = useExploring();
   const live = address.live && !lines.isOld;

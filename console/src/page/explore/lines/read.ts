@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { toAnswer } from '../../../api/answer.ts';
-import { type Client, useClient } from '../../../api/client.ts';
+import type { Client } from '../../../api/client.ts';
+import { useClient } from '../../../api/queries.ts';
 import { hasSameEvents, planSlices, type Search, type Slice, searchPath } from '../search.ts';
 import { LINES_MAX, type Line, mergeLines, parseAt, toLine } from './line.ts';
 import { isRejected, useWork } from './use-work.tsx';
@@ -36,14 +37,12 @@ export function useLines(search: Search, at: string) {
     stop,
     /** Whether the lines are those of the search before, which stay until the new one has an answer. */
     isOld,
-    /** Whether there may be older lines than those read. */
     hasMore: hasOlder(shown),
     slices: slices.length,
     /** All lines since then are read, ms since the epoch. */
     backToMs: slices[slicesRead - 1]?.fromMs ?? search.untilMs,
     /** Reads the next page, or continues after a stop or a failure. */
     more: () => readOn(isOld ? empty : read),
-    /** Adds newer lines, in any order. */
     add: useCallback(
       (found: readonly Line[]) =>
         setRead((before) => ({ ...before, lines: mergeLines(before.lines, found) })),
@@ -57,7 +56,6 @@ function withAdded(read: Read, before: Read): Read {
   return before.search === read.search ? { ...read, lines: mergeLines(before.lines, read.lines) } : read;
 }
 
-/** The lines of a search that were read so far. */
 export interface Read {
   readonly search: Search;
   readonly lines: readonly Line[];
@@ -129,10 +127,7 @@ async function readNext(read: Read, reader: Reader): Promise<Read> {
 
 const NARROW = 4;
 
-/**
- * Reads a line and those after it, as far as they are one page: the service returns the newest lines of a range first, so this reads
- * shorter and shorter ranges, down to a microsecond.
- */
+/** Reads a line and a page after it: the service returns the newest first, so the range is narrowed until all fit. */
 async function readAfter(read: Read, micros: number, reader: Reader): Promise<Read> {
   const { search } = read;
   const lengthMicros = Math.round(search.untilMs * 1_000) - micros;

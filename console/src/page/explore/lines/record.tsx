@@ -2,10 +2,8 @@ import { useMemo, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { SearchSource } from '../../../../../src/management/view.ts';
 import { formatJson } from '../../../api/answer.ts';
-import { showText } from '../../../format/log-text.ts';
-import { formatCount } from '../../../format/number.ts';
 import { formatTerm } from '../../../format/search-text.ts';
-import { fromMicros } from '../../../format/time.ts';
+import { formatCount, fromMicros, showText } from '../../../format/show.ts';
 import { Code } from '../../../ui/code.tsx';
 import { Menu } from '../../../ui/overlay/menu.tsx';
 import { CopyButton, Segmented } from '../../../ui/page-part.tsx';
@@ -31,7 +29,6 @@ interface RecordProps {
 
 const VIEWS = { fields: 'Fields', json: 'JSON' } as const;
 
-/** Everything of a line; each value has a menu. */
 export function Record({ id, line }: RecordProps) {
   const { address } = useExploring();
   const [, navigate] = useLocation();
@@ -99,13 +96,9 @@ function toAttributes(line: Line): Attribute[] {
   return [...columns, ...attributesOf(metadata)];
 }
 
-interface ValueMenuProps {
-  readonly line: Line;
-  readonly chosen: Chosen;
-  readonly onClose: () => void;
-}
-
-function ValueMenu({ line, chosen: { field, value, anchor }, onClose }: ValueMenuProps) {
+function ValueMenu(props: Readonly<{ line: Line; chosen: Chosen; onClose: () => void }>) {
+  const { line, chosen, onClose } = props;
+  const { field, value, anchor } = chosen;
   const { address, filter, toggleColumn, sources } = useExploring();
   const [, navigate] = useLocation();
   const trace = pathOfTrace(address, line, field);
@@ -146,7 +139,7 @@ const AROUND_MS = 2 * 60_000;
 export function pathAround(address: ExploreAddress, line: Line): string {
   return explorePath({
     ...address,
-    ...around(line, AROUND_MS),
+    range: around(line, AROUND_MS),
     ...{ q: '', project: line.project, live: false, view: 'lines', at: formatAt(line) },
   });
 }
@@ -161,7 +154,7 @@ function pathOfTrace(address: ExploreAddress, line: Line, field: string): string
   // Whichever name their source gives it.
   const terms = [...new Set([toPath(field), ...NAMES])].map((name) => formatTerm(name, value));
   const shown = { q: `(${terms.join(' or ')})`, project: address.project, view: 'timeline' as const };
-  return explorePath({ ...shown, ...around(line, TRACE_MS) });
+  return explorePath({ ...shown, range: around(line, TRACE_MS) });
 }
 
 function around({ micros }: Line, halfMs: number) {
@@ -190,11 +183,7 @@ function linksOf(sources: readonly SearchSource[], line: Line, field: string) {
     });
 }
 
-/**
- * The address of a link (docs/sources.md): each `{…}` is replaced by a value, encoded.
- * @param textOf the text of a field, or of `value`; empty if there is none
- * @returns undefined if a value is missing
- */
+/** The address of a link (docs/sources.md): each `{…}` is replaced by its text, encoded; undefined if one is empty. */
 function fillLink(url: string, textOf: (field: string) => string): string | undefined {
   let isWhole = true;
   const filled = url.replaceAll(/\{([^{}]*)\}/g, (_whole, field: string) => {

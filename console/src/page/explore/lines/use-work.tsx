@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../../api/client.ts';
-import { formatTime } from '../../../format/time.ts';
+import { formatTime } from '../../../format/show.ts';
 import { useZone } from '../../../preference.ts';
 import { QuietButton, Tag } from '../../../ui/page-part.tsx';
 
@@ -13,14 +13,10 @@ export function isRejected(state: WorkState): boolean {
   return state.kind === 'failed' && [400, 403, 404].includes(state.error.status);
 }
 
-/**
- * Work of several requests, of which one runs at a time. It is not in the cache: what a stop leaves is a part of an answer, and a way
- * to go on.
- */
+/** Work of several requests, one at a time. It is not in the cache: a stop leaves a part, and a way to go on. */
 export function useWork() {
   const [state, setState] = useState<WorkState>({ kind: 'idle' });
   const running = useRef<AbortController>(undefined);
-  /** Stops what runs, and starts other work. */
   const start = useCallback((work: (signal: AbortSignal) => Promise<void>) => {
     running.current?.abort();
     const controller = new AbortController();
@@ -45,7 +41,6 @@ export function useWork() {
     running.current?.abort();
     setState((before) => (before.kind === 'running' ? { kind: 'stopped' } : before));
   }, []);
-  /** Stops it as if there were no work. */
   const reset = useCallback(() => {
     running.current?.abort();
     setState({ kind: 'idle' });
@@ -69,7 +64,6 @@ interface WorkNoteProps {
   readonly onResume: () => void;
 }
 
-/** Shows the progress of work, and a button that continues it after a stop or a failure. */
 export function WorkNote({ state, doing, what, progress, onResume }: WorkNoteProps) {
   const zone = useZone();
   const { slices, slicesRead, backToMs } = progress;
