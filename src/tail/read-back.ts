@@ -20,17 +20,8 @@ export interface TailRow {
   readonly row: Buffer;
 }
 
-/** Rows of a question, one page after the other, newest first. */
-export interface RowsRead {
-  readonly rows: readonly TailRow[];
-  /** `whole`: there are no older rows. `met`: the reading found its end. `cut`: it reached a bound before. */
-  readonly end: 'whole' | 'met' | 'cut';
-}
-
-/** The lane for which a page is read, and the signal that ends it. */
-export type PageOptions = Pick<RunOptions, 'lane' | 'onJoin'> & { readonly signal: AbortSignal };
-
-export interface ReadBackOptions extends PageOptions {
+interface ReadBackOptions extends Pick<RunOptions, 'lane' | 'onJoin'> {
+  readonly signal: AbortSignal;
   /** The cursor before the rows; from the newest row if left out. */
   readonly from?: Position | undefined;
   /** Whether a page that ends with this row is the last one to be read. @param rows that were read so far */
@@ -48,12 +39,17 @@ export function getPages({ endpoint }: Question): Pages {
   throw new Error(`${endpoint.name} has no pages`); // serve/resolve.ts rejects such endpoints
 }
 
-/** Reads pages backwards in time. @throws the failure of a query */
+/**
+ * Reads pages backwards in time.
+ *
+ * @returns rows, newest first. `whole`: there are no older ones. `met`: `isEnough`. `cut`: a bound was reached before
+ * @throws the failure of a query
+ */
 export async function readBack(
   run: Run,
   question: Question,
   { from, isEnough, ...options }: ReadBackOptions,
-): Promise<RowsRead> {
+): Promise<{ readonly rows: readonly TailRow[]; readonly end: 'whole' | 'met' | 'cut' }> {
   const pages = getPages(question);
   const rows: TailRow[] = [];
   let bytes = 0;
