@@ -38,9 +38,7 @@ const TOO_FAR =
 /**
  * Follows a question. A tick reads the first page, and further back as long as a page ends with a new row; rows that the
  * tick before did not read are new. So a late row is sent if it belongs to the first page, and its cursor is that of the
- * newest row so far: continuing there repeats no row.
- *
- * @param first the first request to follow it
+ * newest row so far: continuing there repeats no row. @param first the first request to follow it
  */
 export function createGroup(parts: GroupParts, first: TailRequest) {
   const { run, writes, cursors, now, onFailure } = parts;
@@ -162,7 +160,6 @@ interface ReadSinceParts extends Pick<TailRequest, 'question' | 'window'> {
 
 /**
  * Returns a function that reads the rows after a position, up to those that were read last.
- *
  * @returns their events, oldest first
  * @throws TailraceError `invalid_parameter` if it is too far back; the failure of the query; the signal's reason
  */

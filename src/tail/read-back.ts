@@ -41,7 +41,6 @@ export function getPages({ endpoint }: Question): Pages {
 
 /**
  * Reads pages backwards in time.
- *
  * @returns rows, newest first. `whole`: there are no older ones. `met`: `isEnough`. `cut`: a bound was reached before
  * @throws the failure of a query
  */
@@ -72,8 +71,6 @@ export async function readBack(
 /**
  * Distinguishes new rows from those of the previous reading. Rows with the same position are distinguished by their
  * number first, then by their bytes: a query may write the same row differently each time.
- *
- * @param known in any order
  */
 export function createNews(known: readonly TailRow[]) {
   const knownByName = Map.groupBy(known, ({ name }) => name);
@@ -115,10 +112,7 @@ function sortKnownLast(rows: readonly TailRow[], known: readonly TailRow[]): rea
 
 /** Marks: the cursors of events. Each is the newest position so far, and how many rows of this position there were. */
 export function createMarks(pages: Pages, now: () => number, cursorOf: (mark: Position) => string) {
-  /**
-   * Returns the mark after one more row. A row that is ahead of the clock does not move it: a tail that continues there
-   * would leave out the rows that come after it.
-   */
+  /** A row that is ahead of the clock does not move the mark: a tail that continues there would miss later rows. */
   function advance(from: Position | undefined, to: Position): Position | undefined {
     if (timeOf(to) > now() * MICROS_PER_MS) return from;
     const order = from === undefined ? -1 : comparePositions(pages, to, from);
