@@ -5,7 +5,7 @@ import type { Registry } from '../definitions/registry.ts';
 import { laneOf } from '../engine/lanes.ts';
 import { messageOf } from '../errors.ts';
 import { parseExactJson } from '../lib/json.ts';
-import { createSingleFlight, remember, type SingleFlight } from '../lib/single-flight.ts';
+import { createSingleFlight, remember } from '../lib/single-flight.ts';
 import { parseParameters } from '../query/parameters.ts';
 import { createQuestion } from '../query/question.ts';
 import type { Run } from '../query/run.ts';
@@ -14,9 +14,10 @@ import { type Holding, keyOf, type Labels, type Outcome, type RowValues } from '
 type Row = Readonly<Record<string, unknown>>;
 
 /** What an answer means for an alert. */
-export interface Judgement {
+interface Judgement {
   readonly outcome: Outcome;
-  readonly seen?: Seen | undefined;
+  /** The least and the greatest value, for the chart of its alert. */
+  readonly seen?: { readonly low: number; readonly high: number } | undefined;
 }
 
 /** Rows of an answer; one with more counts as failed. */
@@ -24,49 +25,29 @@ const ROWS_MAX = 10_000;
 // Labels are in every message, and in the state.
 const TEXT_CHARS_MAX = 1_000;
 
-export interface EvaluateOptions {
-  readonly registry: Pick<Registry, 'getEndpoint'>;
-  /** Runs questions uncached. */
-  readonly run: Run;
-}
-
-/**
- * Asks the endpoint of an alert.
- *
- * @param nowMs `@now` of the query, ms since the epoch
- * @param endpoint default: the served one
- * @throws only the signal's reason
- */
+/** Asks the endpoint of an alert, by default the served one. @param nowMs `@now` @throws only the signal's reason */
 export type Evaluate = (
   alert: Alert,
   at: { readonly nowMs: number; readonly signal?: AbortSignal; readonly endpoint?: Endpoint | undefined },
 ) => Promise<Judgement>;
 
-// No key has this id: those of the environment are called private and public, others are hexadecimal.
+// Alerts have their own lanes in the fair queue: neither they nor callers delay the others. No key has this id: those of
+// the environment are called private and public, others are hexadecimal.
 const LANE_KEY = 'alerts';
 
-/** An endpoint, and its queries that run for alerts. */
-interface Asked {
-  readonly endpoint: Endpoint;
-  readonly flights: SingleFlight<readonly Row[]>;
+interface EvaluateParts {
+  readonly registry: Pick<Registry, 'getEndpoint'>;
+  /** Runs questions uncached. */
+  readonly run: Run;
 }
 
-/**
- * Alerts have their own lanes in the fair queue: neither they nor callers delay the others. Evaluations of the same
- * parameters and instant share one query.
- */
-export function createEvaluate({ registry, run }: EvaluateOptions): Evaluate {
-  const known = new WeakMap<Endpoint, Asked>();
-
-  /** One row beyond the bound shows that there are more. The runner keeps the statement of the copy. */
-  function askedOf(endpoint: Endpoint): Asked {
-    const asked = known.get(endpoint) ?? {
-      endpoint: { ...endpoint, maxRows: Math.min(endpoint.maxRows, ROWS_MAX + 1) },
-      flights: createSingleFlight<readonly Row[]>(),
-    };
-    known.set(endpoint, asked);
-    return asked;
-  }
+/** Evaluations of the same parameters and instant share one query. */
+export function createEvaluate({ registry, run }: EvaluateParts): Evaluate {
+  // One row beyond the bound shows that there are more. The runner keeps the statement of the copy.
+  const askedOf = remember((endpoint: Endpoint) => ({
+    endpoint: { ...endpoint, maxRows: Math.min(endpoint.maxRows, ROWS_MAX + 1) },
+    flights: createSingleFlight<readonly Row[]>(),
+  }));
 
   return async (alert, { nowMs, signal, endpoint: given }) => {
     try {
@@ -87,11 +68,7 @@ export function createEvaluate({ registry, run }: EvaluateOptions): Evaluate {
   };
 }
 
-/**
- * Finds the instances for which the condition holds. Of several rows with the same labels the first one counts.
- *
- * @param all rows of the answer, integers beyond 2^53 as BigInts
- */
+/** Of several rows with the same labels the first one counts. @param all integers beyond 2^53 as BigInts */
 export function judge({ when, per }: Pick<Alert, 'when' | 'per'>, all: readonly Row[]): Judgement {
   if (all.length > ROWS_MAX) {
     const reason = `the answer has more than ${ROWS_MAX} rows, so it was not read; add a LIMIT or max_rows`;
@@ -138,24 +115,13 @@ function cut(text: string): string {
   return text.slice(0, TEXT_CHARS_MAX).toWellFormed();
 }
 
-/** The least and the greatest value of one answer, for the chart of its alert. */
-interface Seen {
-  readonly low: number;
-  readonly high: number;
-}
-
-const MEASURE_CHARS = 16;
-
-/**
- * The column whose values a chart of the condition shows; `undefined`: it shows the number of rows for which the
- * condition holds.
- */
+/** The column whose values a chart shows; `undefined`: it shows the number of rows for which the condition holds. */
 export function chartColumn(when: AlertCondition): string | undefined {
   return when.kind !== 'rows' && typeof when.value === 'number' ? when.column : undefined;
 }
 
 /** @param holding number of rows for which the condition holds @returns `undefined`: the answer has no value */
-function findSeen(when: AlertCondition, rows: readonly Row[], holding: number): Seen | undefined {
+function findSeen(when: AlertCondition, rows: readonly Row[], holding: number): Judgement['seen'] {
   const column = chartColumn(when);
   if (column === undefined) return { low: holding, high: holding };
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -174,22 +140,15 @@ function toNumber(value: unknown): unknown {
 }
 
 /** Identifies what the points of an alert are values of: those of another query or column are not drawn beside them. */
-export function measureOf({
-  endpoint,
-  parameters,
-  when,
-}: Pick<Alert, 'endpoint' | 'parameters' | 'when'>): string {
+export function measureOf({ endpoint, parameters, when }: Alert): string {
   return hash([endpoint, parameters, chartColumn(when) ?? when]);
 }
 
-/**
- * Identifies whose rows an alert reads: what is stored of others is not for callers who may read only these. Hashed once
- * for each alert: the ticks of a thousand are computed several times a second.
- */
+/** Identifies whose rows an alert reads: what is stored of others is not for callers who may read only these. */
 export const aboutOf = remember(({ endpoint, parameters }: Pick<Alert, 'endpoint' | 'parameters'>) =>
   hash([endpoint, parameters]),
 );
 
 function hash(about: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, MEASURE_CHARS);
+  return createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, 16);
 }

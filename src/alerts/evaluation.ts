@@ -1,11 +1,18 @@
 import { v7 as newOrderedId } from 'uuid';
 import type { Alert } from '../definitions/alert.ts';
-import type { AlertWrite, Silence } from '../keys/alerts/alert-record.ts';
+import type { AlertWrite, HistoryEntry, Silence } from '../keys/alerts/alert-record.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
 import { aboutOf, type Evaluate, measureOf } from './evaluate.ts';
-import { createEntry, describeStep, type HistoryEvent } from './history.ts';
 import { type AlertMessage, createMessages, type FindLink, type Texts } from './message.ts';
-import { type AlertState, type Labels, NO_STATE, resolveAll, step, type Transition } from './state.ts';
+import {
+  type AlertState,
+  type Labels,
+  NO_STATE,
+  type RowValues,
+  resolveAll,
+  step,
+  type Transition,
+} from './state.ts';
 
 export interface EvaluationOptions {
   readonly evaluate: Evaluate;
@@ -27,11 +34,7 @@ export function readStored(text: string): StoredAlert {
   return JSON.parse(text) as StoredAlert; // of `toWrite`
 }
 
-/**
- * Lists what fires of the alerts of a receiver, except what is silenced: messages for a receiver that forgets them.
- *
- * @param nowMs ms since the epoch
- */
+/** Lists what fires of the alerts of a receiver, except what is silenced: messages for a receiver that forgets them. */
 export async function listFiring(
   store: Pick<AlertStore, 'readStates' | 'listSilences'>,
   { receiver, nowMs, findLink }: { receiver: string; nowMs: number; findLink?: FindLink | undefined },
@@ -75,8 +78,8 @@ export async function evaluateAlert(
 ): Promise<Change> {
   const { outcome, seen } = await evaluate(alert, { nowMs: tickMs - alert.delayMs, signal });
   const { id, name, severity, text, description, runbook, to } = alert;
-  const about = aboutOf(alert);
-  const reason = stored && findNewIdentity(stored, { name, severity, about });
+  const own = { name, severity, text, description, runbook, about: aboutOf(alert) };
+  const reason = stored && findNewIdentity(stored, own);
   const isSilenced = findSilenced(id, await store.listSilences(tickMs));
   const known = receivers();
   const { state, transitions } = step(
@@ -90,11 +93,11 @@ export async function evaluateAlert(
     ...describeStep(state, transitions),
     ...missing.map((receiver): HistoryEvent => ({ change: 'not_delivered', receiver, reason: NO_RECEIVER })),
   ];
-  const next = { ...{ name, severity, text, description, runbook }, state, about };
-  const own = { texts: { ...next, link: findLink?.(name) }, events, transitions };
+  const news = { texts: { ...own, link: findLink?.(name) }, events, transitions };
   return {
-    ...{ tickMs, next, point: seen && { measure: measureOf(alert), atMs: tickMs, ...seen } },
-    news: stored && reason !== undefined ? [describeEnd(stored, reason), own] : [own],
+    ...{ tickMs, next: { ...own, state } },
+    point: seen && { measure: measureOf(alert), atMs: tickMs, ...seen },
+    news: stored && reason !== undefined ? [describeEnd(stored, reason), news] : [news],
   };
 }
 
@@ -102,13 +105,10 @@ export async function evaluateAlert(
 export const NO_RECEIVER = 'TAILRACE_RECEIVERS_FILE has no receiver of this name';
 
 /** Finds why an alert begins anew: receivers know what it has sent by its name and severity. */
-function findNewIdentity(
-  old: StoredAlert,
-  { name, severity, about }: Pick<StoredAlert, 'name' | 'severity' | 'about'>,
-): string | undefined {
-  if (old.about !== about) return 'its endpoint or parameters have changed';
-  if (old.name !== name) return `it is called ${name} now`;
-  return old.severity === severity ? undefined : `its severity is ${severity} now`;
+function findNewIdentity(old: StoredAlert, own: Omit<StoredAlert, 'state'>): string | undefined {
+  if (old.about !== own.about) return 'its endpoint or parameters have changed';
+  if (old.name !== own.name) return `it is called ${own.name} now`;
+  return old.severity === own.severity ? undefined : `its severity is ${own.severity} now`;
 }
 
 /** Ends an alert whose file has gone. */
@@ -131,19 +131,18 @@ function describeEnd(stored: StoredAlert, reason: string): News {
 
 /** Returns what the store writes of a change of an alert, with its messages. */
 export function toWrite(
-  id: string,
+  alert: string,
   { tickMs, next, news, point }: Change,
 ): Omit<AlertWrite, 'fence' | 'atMs'> {
-  const messages = news
-    .flatMap(({ texts, transitions }) => createMessages(texts, transitions, tickMs))
-    .flatMap(({ to, message }) =>
-      to.map((receiver) => ({ id: newOrderedId(), receiver, message: JSON.stringify(message) })),
-    );
+  const addressed = news.flatMap(({ texts, transitions }) => createMessages(texts, transitions, tickMs));
+  const messages = addressed.flatMap(({ to, message }) =>
+    to.map((receiver) => ({ id: newOrderedId(), receiver, message: JSON.stringify(message) })),
+  );
   const history = news.flatMap(({ texts, events }) =>
     events.map((event) => createEntry(event, tickMs, texts.about)),
   );
   return {
-    ...{ alert: id, state: next && JSON.stringify(next), history, messages, point },
+    ...{ alert, state: next && JSON.stringify(next), history, messages, point },
     // After a loss of power, what only waits for `for` begins again, as after any time without evaluations.
     isDurable: history.length + messages.length > 0,
   };
@@ -162,4 +161,41 @@ function findSilenced(id: string, silences: readonly Silence[]): (labels: Labels
 
 export function readLabels(text: string): Labels {
   return JSON.parse(text) as Labels; // stored as such
+}
+
+/** An event in the history of an alert. */
+export type HistoryEvent =
+  | {
+      readonly change: 'firing' | 'resolved' | 'no_data' | 'error';
+      readonly labels: Labels;
+      readonly values: RowValues;
+      /** The receivers that get a message: none during a silence. */
+      readonly to: readonly string[];
+    }
+  /** The first failed query in a row. */
+  | { readonly change: 'failed'; readonly reason: string }
+  | { readonly change: 'note'; readonly reason: string }
+  | { readonly change: 'delivered'; readonly receiver: string; readonly status: AlertMessage['status'] }
+  | { readonly change: 'not_delivered'; readonly receiver: string; readonly reason: string };
+
+/** @param about see `aboutOf`; `undefined`: it is about no rows */
+export function createEntry(event: HistoryEvent, atMs: number, about?: string): HistoryEntry {
+  return { id: newOrderedId(), atMs, entry: JSON.stringify({ ...event, about }) };
+}
+
+export function readEntry(text: string): HistoryEvent & { readonly about?: string } {
+  return JSON.parse(text) as HistoryEvent & { readonly about?: string }; // of createEntry
+}
+
+/** Describes an evaluation. Messages that are sent again, or to fewer receivers, are in it once they are delivered. */
+export function describeStep(
+  { failures, lastError = '' }: Pick<AlertState, 'failures' | 'lastError'>,
+  transitions: readonly Transition[],
+): HistoryEvent[] {
+  const changes = transitions.flatMap(({ change, instance, to }): HistoryEvent[] => {
+    const { kind, labels, values } = instance;
+    if (change !== 'resolved' && change !== 'firing') return [];
+    return [{ change: change === 'resolved' || kind === 'condition' ? change : kind, labels, values, to }];
+  });
+  return failures === 1 ? [{ change: 'failed', reason: lastError }, ...changes] : changes;
 }

@@ -5,11 +5,11 @@ import {
   type EvaluationOptions,
   endAlert,
   evaluateAlert,
+  type HistoryEvent,
   readStored,
   type StoredAlert,
   toWrite,
 } from './evaluation.ts';
-import type { HistoryEvent } from './history.ts';
 
 export interface EvaluatorOptions extends EvaluationOptions {
   /** The served alerts. */
@@ -66,13 +66,10 @@ export function createEvaluator(options: EvaluatorOptions) {
   function tick(): void {
     const held = lease.held();
     if (held === undefined || end.signal.aborted) return;
+    const due = findDue(held, options).filter(({ id, group }) => !busy.has(id) && !running.has(group));
     // Whatever has waited longest comes first: a few slow alerts, due again as they end, must not keep the rest waiting.
-    const due = findDue(held, options).filter(({ id }) => !busy.has(id));
-    const groups = Map.groupBy(
-      due.toSorted((a, b) => a.lastMs - b.lastMs),
-      ({ group }) => group,
-    );
-    const waiting = [...groups].filter(([group]) => !running.has(group));
+    due.sort((a, b) => a.lastMs - b.lastMs);
+    const waiting = [...Map.groupBy(due, ({ group }) => group)];
     for (const [group, all] of waiting.slice(0, CONCURRENCY_MAX - running.size)) {
       const ended = Promise.all(all.map((one) => run(one, held))).finally(() => {
         running.delete(group);
@@ -155,7 +152,10 @@ function createLease({ store, owner, leaseMs, ticks, alerts }: EvaluatorOptions)
         askedMs = atMs;
         if (fence === held?.fence) return;
         held = undefined;
-        if (fence !== undefined) held = { fence, states: await readStates(store) };
+        if (fence !== undefined) {
+          const states = await store.readStates();
+          held = { fence, states: new Map([...states].map(([id, text]) => [id, readStored(text)])) };
+        }
         isFirst = false;
       } catch (error) {
         giveUp();
@@ -169,37 +169,29 @@ function createLease({ store, owner, leaseMs, ticks, alerts }: EvaluatorOptions)
   };
 }
 
-async function readStates(store: EvaluatorOptions['store']): Promise<Map<string, StoredAlert>> {
-  const states = await store.readStates();
-  return new Map([...states].map(([id, text]) => [id, readStored(text)]));
-}
-
 function findDue({ states }: Held, options: EvaluatorOptions): Due[] {
   const nowMs = options.now();
   const served = options.alerts();
-  const ids = new Set(served.map(({ id }) => id));
-  const removed = [...states].filter(([id]) => !ids.has(id));
-  return [
-    ...served.flatMap((alert): Due[] => {
-      const { id, name } = alert;
-      const stored = states.get(id);
-      const tickMs = lastTick(alert, nowMs);
-      if (!isDue(alert, stored?.state.tickMs, tickMs)) return [];
-      const group = `${aboutOf(alert)} ${alert.delayMs}`;
-      const decide: Due['decide'] = (signal) =>
-        evaluateAlert(alert, { tickMs, stored }, { ...options, signal });
-      return [{ id, name, group, lastMs: stored?.state.tickMs ?? 0, decide }];
-    }),
-    ...removed.map(([id, stored]): Due => {
-      const { name, state } = stored;
-      return { id, name, group: id, lastMs: state.tickMs ?? 0, decide: () => endAlert(stored, nowMs) };
-    }),
-  ];
-}
-
-/** Whether a tick has not been evaluated. The clock may have been set back by more than an interval. */
-function isDue({ everyMs }: Alert, doneMs: number | undefined, tickMs: number): boolean {
-  return doneMs === undefined || tickMs > doneMs || doneMs - tickMs > everyMs;
+  const removed = new Map(states);
+  const due: Due[] = [];
+  for (const alert of served) {
+    const { id, name } = alert;
+    removed.delete(id);
+    const stored = states.get(id);
+    const doneMs = stored?.state.tickMs;
+    const tickMs = lastTick(alert, nowMs);
+    // The clock may have been set back by more than an interval.
+    const isDone = doneMs !== undefined && tickMs <= doneMs && doneMs - tickMs <= alert.everyMs;
+    if (isDone) continue;
+    const decide: Due['decide'] = (signal) =>
+      evaluateAlert(alert, { tickMs, stored }, { ...options, signal });
+    due.push({ id, name, group: `${aboutOf(alert)} ${alert.delayMs}`, lastMs: doneMs ?? 0, decide });
+  }
+  for (const [id, stored] of removed) {
+    const { name, state } = stored;
+    due.push({ id, name, group: id, lastMs: state.tickMs ?? 0, decide: () => endAlert(stored, nowMs) });
+  }
+  return due;
 }
 
 // A daily alert still runs in the first minute of its day.

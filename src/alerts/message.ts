@@ -30,21 +30,10 @@ export function createFindLink(publicUrl: string): FindLink {
   return (alert) => (publicUrl === '' ? undefined : `${publicUrl}/alerts/${encodeURIComponent(alert)}`);
 }
 
-// Texts in one message; the others are in its instances.
-const LINES_MAX = 10;
+const LINES_MAX = 10; // the others are in the instances of the message
 
-/** A message, and the receivers that get it. */
-export interface Addressed {
-  readonly to: readonly string[];
-  readonly message: AlertMessage;
-}
-
-/**
- * Creates the messages of one evaluation: one for each status and set of receivers, with all of its instances.
- *
- * @param atMs the tick of the evaluation
- */
-export function createMessages(texts: Texts, transitions: readonly Transition[], atMs: number): Addressed[] {
+/** Creates one message for each status and set of receivers, with all of its instances. @param atMs the tick */
+export function createMessages(texts: Texts, transitions: readonly Transition[], atMs: number) {
   const sent = transitions.filter(({ to }) => to.length > 0);
   const groups = Map.groupBy(sent, (one) => JSON.stringify([statusOf(one), one.to]));
   return [...groups.values()].flatMap((own) => {
@@ -63,8 +52,7 @@ export function createTestMessage(texts: Texts, firing: readonly Instance[], atM
   return { ...message, text: `Test: ${text}`, test: true };
 }
 
-interface MessageParts {
-  readonly status: AlertMessage['status'];
+interface MessageParts extends Pick<AlertMessage, 'status'> {
   readonly instances: readonly Instance[];
   readonly atMs: number;
 }

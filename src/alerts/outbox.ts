@@ -1,6 +1,6 @@
 import type { StoredMessage } from '../keys/alerts/alert-record.ts';
 import type { AlertStore } from '../keys/alerts/alert-store.ts';
-import { createEntry } from './history.ts';
+import { createEntry } from './evaluation.ts';
 import type { AlertMessage } from './message.ts';
 import { keyOf } from './state.ts';
 
@@ -41,10 +41,7 @@ export function createOutbox(store: AlertStore, now: () => number) {
       const entry = createEntry({ change: 'not_delivered', receiver, reason }, now());
       await store.endMessage({ id, alert, entry, changed: [] });
     },
-    /**
-     * Finds messages to receivers that have been gone for a day, and the oldest to one with too many. Each has to be given
-     * up before the next one is found.
-     */
+    /** Finds messages to receivers gone for a day, and to those with too many. Each has to be given up before the next. */
     async *findStale(receivers: ReadonlySet<string>) {
       for (const { receiver, messages } of await store.readOutbox()) {
         const findOldest = () => next(receiver, Number.MAX_SAFE_INTEGER);
@@ -64,16 +61,14 @@ function readMessage(text: string): AlertMessage {
 }
 
 /**
- * Returns what is left of an older message, so that the last one that a receiver accepts about an instance is the
- * newest.
- *
- * @returns JSON; empty: nothing; `undefined`: all of it
+ * Subtracts what a newer message says, so that the last one that a receiver accepts about an instance is the newest.
+ * @returns JSON of the rest; empty: nothing is left; `undefined`: all of it
  */
 function subtract(older: AlertMessage, newer: AlertMessage): string | undefined {
-  const isSame = ({ alert, severity, test }: AlertMessage) =>
-    alert === newer.alert && severity === newer.severity && test === newer.test;
+  if ((['alert', 'severity', 'test'] as const).some((field) => older[field] !== newer[field]))
+    return undefined;
   const known = new Set(newer.instances.map(({ labels }) => keyOf(labels)));
   const instances = older.instances.filter(({ labels }) => !known.has(keyOf(labels)));
-  if (!isSame(older) || instances.length === older.instances.length) return undefined;
+  if (instances.length === older.instances.length) return undefined;
   return instances.length === 0 ? '' : JSON.stringify({ ...older, instances });
 }

@@ -19,11 +19,6 @@ export interface Replay {
   readonly firing: readonly Instance[];
 }
 
-export interface ReplayOptions {
-  readonly evaluate: Evaluate;
-  readonly signal: AbortSignal;
-}
-
 // A week of an alert that is evaluated each minute.
 const TICKS_MAX = 10_080;
 /** Queries at once, as of the evaluator: the answers do not depend on each other. */
@@ -31,23 +26,21 @@ export const CONCURRENCY = 4;
 
 /**
  * Evaluates an alert at an instant and at each interval before it, as if it had been new at the first and without silences.
- *
  * @param span ms; by default it reaches back as far as `for` of the alert
  * @throws TailraceError `invalid_request` if there are too many evaluations; the signal's reason
  */
 export async function replay(
   alert: Alert,
   { untilMs, sinceMs = alert.forMs }: { readonly untilMs: number; readonly sinceMs?: number | undefined },
-  { evaluate, signal }: ReplayOptions,
+  { evaluate, signal }: { readonly evaluate: Evaluate; readonly signal: AbortSignal },
 ): Promise<Replay> {
   const { everyMs, delayMs } = alert;
   const before = Math.ceil(sinceMs / everyMs);
-  if (before > TICKS_MAX)
-    throw new TailraceError(
-      'invalid_request',
-      `${alert.name} is evaluated ${before} times in that time, one each ${everyMs / 1000} s; ` +
-        `the most is ${TICKS_MAX}, in ${(TICKS_MAX * everyMs) / 1000} s`,
-    );
+  if (before > TICKS_MAX) {
+    const message = `${alert.name} is evaluated ${before} times in that time, one each ${everyMs / 1000} s`;
+    const most = `the most is ${TICKS_MAX}, in ${(TICKS_MAX * everyMs) / 1000} s`;
+    throw new TailraceError('invalid_request', `${message}; ${most}`);
+  }
   const options = { rules: alert, receivers: alert.to, isSilenced: () => false };
   let state: AlertState = NO_STATE;
   let fired = 0;
@@ -56,13 +49,9 @@ export async function replay(
   const ticks = Array.from({ length: before + 1 }, (_, i) => untilMs - (before - i) * everyMs);
   for (let done = 0; done < ticks.length; done += CONCURRENCY) {
     const batch = ticks.slice(done, done + CONCURRENCY);
-    const judged = await Promise.all(
-      batch.map(async (tickMs) => ({
-        tickMs,
-        ...(await evaluate(alert, { nowMs: tickMs - delayMs, signal })),
-      })),
-    );
-    for (const { tickMs, outcome } of judged) {
+    const judged = batch.map((tickMs) => evaluate(alert, { nowMs: tickMs - delayMs, signal }));
+    for (const [i, { outcome }] of (await Promise.all(judged)).entries()) {
+      const tickMs = batch[i] ?? untilMs;
       const next = step(state, { tickMs, outcome }, options);
       state = next.state;
       if (outcome.kind === 'failed') failed.push(outcome.reason);

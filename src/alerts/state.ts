@@ -82,7 +82,8 @@ export function step(
   const failures = bounded.kind === 'failed' ? before.failures + 1 : 0;
   const walk: Walk = { tickMs, options, transitions: [] };
   const watched = skipUnwatched(before, tickMs, options.rules.everyMs);
-  const next = walkInstances(withdraw(watched, walk), findHolding(bounded, { failures, options }), walk);
+  const known = findHolding(bounded, failures, options.rules);
+  const next = walkInstances(withdraw(watched, walk), known, walk);
   return {
     state: {
       ...{ tickMs, instances: dropExcess(next, walk), failures },
@@ -113,23 +114,17 @@ interface Known {
   readonly unknown: readonly InstanceKind[];
 }
 
-const NOTHING = { labels: {}, values: {} };
-
-function findHolding(
-  outcome: Outcome,
-  { failures, options }: { failures: number; options: StepOptions },
-): Known {
-  const { noData, onError } = options.rules;
-  if (outcome.kind === 'failed') {
-    const isReported = onError === 'alert' && failures >= TRIES;
-    const unknown: InstanceKind[] = ['condition', 'no_data'];
-    if (!isReported) return { holding: [], unknown: [...unknown, 'error'] };
-    return { holding: [{ kind: 'error', labels: {}, values: { error: outcome.reason } }], unknown };
-  }
+function findHolding(outcome: Outcome, failures: number, { noData, onError }: StepOptions['rules']): Known {
   if (outcome.kind === 'rows')
     return { holding: outcome.holding.map((one) => ({ kind: 'condition', ...one })), unknown: [] };
-  if (noData === 'alert') return { holding: [{ kind: 'no_data', ...NOTHING }], unknown: ['condition'] };
-  return { holding: [], unknown: noData === 'keep' ? ['condition', 'no_data'] : [] };
+  if (outcome.kind === 'no rows') {
+    const holding: Present[] = noData === 'alert' ? [{ kind: 'no_data', labels: {}, values: {} }] : [];
+    return { holding, unknown: noData === 'ok' ? [] : ['condition', 'no_data'] };
+  }
+  const isReported = onError === 'alert' && failures >= TRIES;
+  if (!isReported) return { holding: [], unknown: ['condition', 'no_data', 'error'] };
+  const values = { error: outcome.reason };
+  return { holding: [{ kind: 'error', labels: {}, values }], unknown: ['condition', 'no_data'] };
 }
 
 /** One step while it is computed. */
@@ -142,18 +137,14 @@ interface Walk {
 function walkInstances(before: Instances, { holding, unknown }: Known, walk: Walk): Instances {
   const present = new Map(holding.map((one) => [keyOf(one.labels), one]));
   const instances: Record<string, Instance> = {};
-  const keep = (key: string, instance: Instance | undefined) => {
-    if (instance !== undefined) instances[key] = instance;
-  };
   for (const [key, instance] of Object.entries(before)) {
     const now = present.get(key);
-    if (now !== undefined) keep(key, goOn(instance, now, walk));
-    else if (unknown.includes(instance.kind)) keep(key, instance);
-    else keep(key, fade(instance, walk));
+    const absent = () => (unknown.includes(instance.kind) ? instance : fade(instance, walk));
+    const next = now === undefined ? absent() : goOn(instance, now, walk);
+    if (next !== undefined) instances[key] = next;
   }
   for (const [key, one] of present)
-    if (!Object.hasOwn(before, key))
-      keep(key, goOn({ ...one, phase: 'pending', sinceMs: walk.tickMs, sentTo: [] }, one, walk));
+    instances[key] ??= goOn({ ...one, phase: 'pending', sinceMs: walk.tickMs, sentTo: [] }, one, walk);
   return instances;
 }
 
@@ -197,10 +188,7 @@ export function resolveAll({ instances }: AlertState): Transition[] {
     .map(resolve);
 }
 
-/**
- * Resolves instances that only `keep_firing_for` holds, the quietest first, beyond the bound: changing labels would add
- * up to any number.
- */
+/** Resolves what only `keep_firing_for` holds beyond the bound, the quietest first: changing labels would add up. */
 function dropExcess(instances: Instances, { transitions }: Walk): Instances {
   const excess = Object.keys(instances).length - INSTANCES_MAX;
   if (excess <= 0) return instances;

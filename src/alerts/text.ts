@@ -6,9 +6,8 @@ const QUOTE_CHARS_MAX = 60;
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 
 /**
- * Replaces each `{{ name }}` by its value. Values are cut to 1,000 characters, the result to 4,000; null, and names
- * without a value, are empty.
- * Nothing is escaped: each kind of receivers escapes what it would read as markup.
+ * Replaces each `{{ name }}` by its value; null, and names without a value, are empty. Nothing is escaped: each kind of
+ * receivers escapes what it would read as markup.
  */
 export function renderText(text: string, values: Readonly<Record<string, string | number | null>>): string {
   const own = new Map(
@@ -20,16 +19,13 @@ export function renderText(text: string, values: Readonly<Record<string, string 
 
 /** Finds what is in braces, but is not one of these names: other columns, and other syntax of templates. */
 export function findTextFaults(text: string, known: readonly string[]): string[] {
-  const placeholders = [...text.matchAll(PLACEHOLDER)].map(([all, name = '']) => ({
-    all,
-    name: name.trim(),
-  }));
-  const unknown = placeholders.filter(({ name }) => !known.includes(name)).map(({ all }) => all);
+  const placeholders = [...text.matchAll(PLACEHOLDER)];
+  const unknown = placeholders.filter(([, name = '']) => !known.includes(name.trim())).map(([all]) => all);
   const others = text.replace(PLACEHOLDER, '').match(/\{[{%].*/) ?? [];
   const allowed = known.map((name) => `{{ ${name} }}`).join(', ');
+  const quote = (found: string) => JSON.stringify(shorten(found, QUOTE_CHARS_MAX));
   return [...new Set([...unknown, ...others])].map(
-    (found) =>
-      `has ${JSON.stringify(shorten(found, QUOTE_CHARS_MAX))}; in braces only a name is allowed: ${allowed}`,
+    (found) => `has ${quote(found)}; in braces only a name is allowed: ${allowed}`,
   );
 }
 
@@ -44,8 +40,6 @@ export function oneLine(text: string, charsMax: number = VALUE_CHARS_MAX): strin
 /** Cuts a text, with `…` at its end, never within a sign. */
 export function shorten(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text.toWellFormed();
-  return `${text
-    .slice(0, charsMax - 1)
-    .toWellFormed()
-    .replace(/\uFFFD$/, '')}…`;
+  const start = text.slice(0, charsMax - 1).toWellFormed();
+  return `${start.replace(/\uFFFD$/, '')}…`;
 }

@@ -20,27 +20,20 @@ export function verifyAlerts(alerts: readonly Alert[], { endpoints, areAll }: Ve
     if (endpoint !== undefined) return verifyAlert(alert, endpoint);
     if (!areAll) return []; // it may be one of those with faults, which are reported
     const known = endpoints.map(({ name }) => name).join(', ');
-    return [
-      alert.fault(
-        ['endpoint'],
-        `no endpoint is called ${JSON.stringify(alert.endpoint)}; there are ${known}`,
-      ),
-    ];
+    const message = `no endpoint is called ${JSON.stringify(alert.endpoint)}; there are ${known}`;
+    return [alert.fault(['endpoint'], message)];
   });
 }
 
 /** Checks that each receiver of each alert is one of the operator's. */
 export function verifyReceivers(alerts: readonly Alert[], known: ReadonlySet<string>): Fault[] {
-  return alerts.flatMap((alert) =>
-    alert.to.flatMap((name, i) =>
-      known.has(name) ? [] : [alert.fault(['to', i], describeUnknownReceiver(name, known))],
-    ),
-  );
-}
-
-function describeUnknownReceiver(name: string, known: ReadonlySet<string>): string {
   const names = [...known].join(', ') || 'none';
-  return `TAILRACE_RECEIVERS_FILE has no receiver ${JSON.stringify(name)}; it has ${names}`;
+  return alerts.flatMap((alert) =>
+    alert.to.flatMap((name, i) => {
+      const message = `TAILRACE_RECEIVERS_FILE has no receiver ${JSON.stringify(name)}; it has ${names}`;
+      return known.has(name) ? [] : [alert.fault(['to', i], message)];
+    }),
+  );
 }
 
 function verifyAlert(alert: Alert, endpoint: Endpoint): Fault[] {
@@ -65,8 +58,7 @@ function findConditionFaults({ when }: Alert, endpoint: Endpoint): FieldFault[] 
   const column = endpoint.columns.find((one) => one.name === name);
   if (column === undefined) return [[['when', 'column'], describeMissing(name, endpoint)]];
   const type = typeof value;
-  const wanted = COMPARED[type] ?? [];
-  if (wanted.includes(column.type)) return [];
+  if (COMPARED[type]?.includes(column.type) === true) return [];
   const message = `column "${name}" is of type ${column.type}, which cannot be compared with a ${type}`;
   return [[['when', kind], message]];
 }

@@ -100,15 +100,12 @@ export function createCached(options: CachedOptions) {
     warmKeys: kept.warmKeys,
     /**
      * Computes a kept answer again and replaces it; if that fails, the old one stays. One of several replicas
-     * computes, and the others copy its answer. Never rejects; `onRefresh` reports the end.
-     *
-     * @returns whether this one has computed it
+     * computes, and the others copy its answer. Never rejects. @returns whether this one has computed it
      */
     refresh,
     /**
      * Returns an answer that `find` has not found: from another replica, from a flight that is under way, or from a
      * query. Failures are never kept.
-     *
      * @throws TailraceError `not_cached` if the caller demands a kept answer; the failure of the query
      */
     async compute(question: Question, caller: CallerOptions = {}): Promise<Served> {

@@ -152,7 +152,6 @@ export function createSharedAnswers(options: SharedAnswersOptions) {
     compute,
     /**
      * Returns the answer that is shared, or that another replica is computing; otherwise this one computes and shares it.
-     *
      * @param isGood whether an answer of another replica is acceptable
      */
     async obtain(computation: Computation, isGood: (answer: Answer) => boolean): Promise<FlightResult> {

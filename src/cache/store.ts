@@ -26,7 +26,6 @@ export const TEXT_BYTES_MAX = 16_000;
 
 /**
  * Cache entries in the memory of this process.
- *
  * @param bytesMax of the answers with their compressed forms. Beyond it the least recently used entries are dropped;
  *   an answer larger than all of it is not kept.
  */

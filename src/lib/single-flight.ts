@@ -79,12 +79,12 @@ export function createSingleFlight<T>(): SingleFlight<T> {
   };
 }
 
-/** Wraps a function so that it computes the text of each object once. Objects that nothing else holds are forgotten. */
-export function remember<K extends object>(compute: (key: K) => string): (key: K) => string {
-  const known = new WeakMap<K, string>();
+/** Wraps a function so that it is computed once for each object. Objects that nothing else holds are forgotten. */
+export function remember<K extends object, V extends object | string>(compute: (key: K) => V): (key: K) => V {
+  const known = new WeakMap<K, V>();
   return (key) => {
-    const text = known.get(key) ?? compute(key);
-    known.set(key, text);
-    return text;
+    const value = known.get(key) ?? compute(key);
+    known.set(key, value);
+    return value;
   };
 }

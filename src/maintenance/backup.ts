@@ -54,7 +54,6 @@ export interface BackupOptions {
 
 /**
  * Writes a backup: every event that was acknowledged before it began, then the keys. After a failure its folder is removed.
- *
  * @throws InputError if the folder or the base cannot be used; failures of the disk and the engine
  */
 export async function createBackup({ dataDir, dir, base, writeEvents }: BackupOptions): Promise<void> {
@@ -124,7 +123,6 @@ export interface BackupState {
 
 /**
  * Starts to write all tables, as they are once no deletion is unfinished, into a new folder.
- *
  * @param backup a folder below `EngineConfig.backupDir`, and that of an older backup, to whose files it refers
  * @returns for `readBackup`
  */
@@ -237,7 +235,6 @@ export function readManifest(dir: string): Manifest {
 
 /**
  * Checks every file of a backup.
- *
  * @returns their paths
  * @throws InputError if one is missing, differs or is foreign
  */

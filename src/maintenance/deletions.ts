@@ -119,7 +119,6 @@ export function createDeletions(options: DeletionsOptions) {
 
   /**
    * Ends the jobs whose tables have no unfinished deletion. Cached answers with their events are not found any more.
-   *
    * @returns the unfinished deletions as a text; empty if there are none
    */
   async function poll(isIdle: boolean): Promise<string> {
@@ -164,7 +163,6 @@ export function createDeletions(options: DeletionsOptions) {
     /**
      * Creates a deletion and writes it into the audit trail, unless no event matches. When it resolves the engine knows
      * what to delete, and continues even after a crash.
-     *
      * @throws TailraceError `overloaded` if too many run; failures of the control store and the engine, after which it
      * may have begun
      */

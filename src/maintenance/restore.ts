@@ -89,7 +89,6 @@ function checkEvents(dir: string, files: readonly string[], hasBase: boolean): v
 /**
  * Restores events and keys into an empty data directory. After a failure it is empty again; if the process is killed,
  * no service starts on it.
- *
  * @param manifest of `checkBackup`
  * @returns the number of events
  * @throws InputError if the backup is damaged; failures of the disk and the engine

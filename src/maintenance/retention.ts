@@ -174,10 +174,7 @@ export interface KeepProjectsOptions {
   readonly deletions: Pick<Deletions, 'start'>;
 }
 
-/**
- * Returns a task that deletes whole days (UTC) of projects that have a retention, one project after another. Nothing is
- * deleted from sources that are protected or that Tailrace writes.
- */
+/** Returns a task that deletes whole days (UTC) of projects that have a retention, one project after another. */
 export function createKeepProjects({ engine, sources, days, certainMs, deletions }: KeepProjectsOptions) {
   return async (): Promise<void> => {
     if (days().size === 0) return;
@@ -195,6 +192,7 @@ export function createKeepProjects({ engine, sources, days, certainMs, deletions
   };
 }
 
+/** Nothing is deleted from sources that are protected or that Tailrace writes. */
 function isOfProjects(source: Source): boolean {
   return isManaged(source) && source.isProtected !== true && source.isInternal !== true;
 }

@@ -1,8 +1,14 @@
 import { type Static, Type } from 'typebox';
 import { aboutOf, chartColumn, measureOf } from '../alerts/evaluate.ts';
-import { readLabels, readStored, type StoredAlert, silencesOf } from '../alerts/evaluation.ts';
+import {
+  type HistoryEvent,
+  readEntry,
+  readLabels,
+  readStored,
+  type StoredAlert,
+  silencesOf,
+} from '../alerts/evaluation.ts';
 import { lastTick } from '../alerts/evaluator.ts';
-import { type HistoryEvent, readEntry } from '../alerts/history.ts';
 import type { Instance, Labels } from '../alerts/state.ts';
 import type { Alert } from '../definitions/alert.ts';
 import { getNamed, type Registry } from '../definitions/registry.ts';

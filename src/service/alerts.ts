@@ -41,7 +41,7 @@ export async function openAlerts(context: Context) {
   const measured = createAlertMetrics(metrics.registry, {
     now,
     isEvaluating: () => evaluator.isLeader(),
-    readFiring: async () =>
+    readFiring: () =>
       registry.alerts.map((alert) => {
         const firing = evaluator.instancesOf(alert.id).filter(({ phase }) => phase === 'firing');
         return { ...nameServed(registry, alert), instances: firing.length };

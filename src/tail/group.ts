@@ -1,22 +1,15 @@
+import { CURSOR_PARAMETER } from '../definitions/pages.ts';
 import { isManaged } from '../definitions/source.ts';
 import type { WriteMarks, WriteVersion } from '../engine/write-marks.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
+import { createSingleFlight, type Flight } from '../lib/single-flight.ts';
 import type { Cursors } from '../query/cursor.ts';
-import { comparePositions, type Position, withSent } from '../query/position.ts';
+import { rejectParameter } from '../query/parameters.ts';
+import { comparePositions, type Position, readTailSent, withSent } from '../query/position.ts';
 import { since } from '../query/question.ts';
-import type { Run } from '../query/run.ts';
+import type { Run, RunOptions } from '../query/run.ts';
 import type { EndReason, Member, TailRequest } from './member.ts';
-import {
-  createMarks,
-  createNews,
-  getPages,
-  type PageOptions,
-  type ReadBackOptions,
-  type RowsRead,
-  readBack,
-  type TailRow,
-  timeOf,
-} from './read-back.ts';
+import { createMarks, createNews, getPages, READ_MAX, readBack, type TailRow, timeOf } from './read-back.ts';
 
 export interface GroupParts {
   readonly run: Run;
@@ -36,13 +29,16 @@ export type Group = ReturnType<typeof createGroup>;
 const UNSEEN_TICKS = 2;
 // Ten seconds, in which the engine restarts or a server becomes available again.
 const FAILURES_MAX = 40;
+// Earlier rows that are sent at a time.
+const ROWS_AT_ONCE = 100;
+const TOO_FAR =
+  `is more than ${READ_MAX} back, more than a live tail sends; read them page by page, or ` +
+  'begin without it';
 
 /**
  * Follows a question. A tick reads the first page, and further back as long as a page ends with a new row; rows that the
  * tick before did not read are new. So a late row is sent if it belongs to the first page, and its cursor is that of the
- * newest row so far: continuing there repeats no row.
- *
- * @param first the first request to follow it
+ * newest row so far: continuing there repeats no row. @param first the first request to follow it
  */
 export function createGroup(parts: GroupParts, first: TailRequest) {
   const { run, writes, cursors, now, onFailure } = parts;
@@ -58,32 +54,37 @@ export function createGroup(parts: GroupParts, first: TailRequest) {
   let turns = 0;
   let isBusy = false;
   let failures = 0;
-  let reading: Read = { rows: [], end: 'whole', start: undefined };
+  let read: Read = { rows: [], floor: undefined };
   /** The end of the rows that were read; `undefined` before the first row. */
   let mark: Position | undefined;
 
-  const isNewer = (a: Position, b: Position) => comparePositions(pages, a, b) < 0;
+  const readSince = createReadSince(run, { question, window, marks, signal: closing.signal });
 
   /** Returns the lane of the next query: each tail takes its turn, so that no key delays the tails of others. */
   const nextLane = () => ([...members][turns++ % members.size]?.request ?? first).lane;
 
   /** Reads the rows of the window before the present. @throws the failure of the query */
-  async function readNewest(options: Pick<ReadBackOptions, 'isEnough' | 'onJoin'>): Promise<Read> {
+  async function readNewest(
+    isEnough: (row: TailRow, rows: readonly TailRow[]) => boolean,
+    onJoin?: RunOptions['onJoin'],
+  ) {
     const { version: before } = writes;
     const from = window === undefined ? undefined : now() * MICROS_PER_MS - window;
     const asked = from === undefined ? question : since(question, from);
-    const read = await readBack(run, asked, { signal: closing.signal, lane: nextLane(), ...options });
+    const options = { signal: closing.signal, lane: nextLane(), isEnough, ...(onJoin && { onJoin }) };
+    const found = await readBack(run, asked, options);
     version = before;
     // Before all rows of earlier instants.
     const start = from === undefined ? undefined : pages.by.map((_, i) => (i === 0 ? String(from) : ''));
-    return { ...read, start };
+    return { ...found, start };
   }
 
-  function take(next: Read): void {
-    const { size } = pages;
+  function take(next: Awaited<ReturnType<typeof readNewest>>): void {
     mark = marks.later(mark, next.rows);
     // Rows beyond the first page are dropped: those of a burst would stay in memory until rows are stored again.
-    reading = next.rows.length <= size ? next : { ...next, rows: next.rows.slice(0, size), end: 'met' };
+    const rows = next.rows.slice(0, pages.size);
+    const isWhole = next.end === 'whole' && rows.length === next.rows.length;
+    read = { rows, floor: isWhole ? next.start : rows.at(-1)?.position };
   }
 
   function hasChanged(): boolean {
@@ -94,13 +95,13 @@ export function createGroup(parts: GroupParts, first: TailRequest) {
   /** Sends the rows that came since the last tick, in their order. @throws the failure of the query */
   async function sendNews(): Promise<void> {
     if (!hasChanged()) return;
-    const floor = floorOf(reading);
-    const isAbove = ({ position }: TailRow) => floor === undefined || isNewer(position, floor);
-    const news = createNews(reading.rows);
-    const isEnough = (row: TailRow, rows: readonly TailRow[]) => !isAbove(row) || !news.endWith(rows);
-    const next = await readNewest({ isEnough });
-    const rows = news.find(next.rows.filter(isAbove)).reverse();
-    const events = rows.length === 0 ? undefined : marks.encode(rows, mark).events;
+    const { rows, floor } = read;
+    const isAbove = ({ position }: TailRow) =>
+      floor === undefined || comparePositions(pages, position, floor) < 0;
+    const news = createNews(rows);
+    const next = await readNewest((row, all) => !isAbove(row) || !news.endWith(all));
+    const fresh = news.find(next.rows.filter(isAbove)).reverse();
+    const events = fresh.length === 0 ? undefined : marks.encode(fresh, mark).events;
     take(next);
     if (next.end === 'cut') end('too_many_rows');
     else if (events !== undefined) for (const member of [...members]) member.send(events);
@@ -111,15 +112,14 @@ export function createGroup(parts: GroupParts, first: TailRequest) {
     for (const member of [...members]) member.end(reason);
   }
 
-  const onJoin = (listener: (lane: string) => void) => void joins.push(listener);
   /** The newest rows were read, which are not sent. Rejects with the failure of the query. */
-  const ready = readNewest({ isEnough: () => true, onJoin }).then(take);
+  const ready = readNewest(
+    () => true,
+    (listener) => void joins.push(listener),
+  ).then(take);
 
   return {
-    question,
-    pages,
     members,
-    encode: marks.encode,
     ready,
     /** Adds a lane in which the first query may wait, so that no key waits for the turn of the first one. */
     join(lane: string): void {
@@ -140,34 +140,61 @@ export function createGroup(parts: GroupParts, first: TailRequest) {
         isBusy = false;
       }
     },
-    /** Returns the last read rows of a position and newer ones, oldest first, and where a page of older ones continues. */
-    findSince(position: Position): { readonly rows: readonly TailRow[]; readonly olderThan?: Position } {
-      const rows = reading.rows.filter((row) => !isNewer(position, row.position)).reverse();
-      const floor = floorOf(reading);
-      if (floor === undefined || isNewer(position, floor)) return { rows };
-      const isFloor = (row: TailRow) => comparePositions(pages, row.position, floor) === 0;
-      return { rows, olderThan: withSent(pages, floor, rows.filter(isFloor).length) };
-    },
-    /** Reads the same from the cursor of a page on; `undefined` if there are too many. @throws the failure of the query */
-    async readBetween(from: Position, until: Position, { signal, ...forWhom }: PageOptions) {
-      const options = { ...forWhom, signal: AbortSignal.any([signal, closing.signal]), from };
-      const isEnough = (row: TailRow) => isNewer(until, row.position);
-      // Without rows long after the position: the window does not bound missed rows.
-      const asked = window === undefined ? question : since(question, timeOf(until));
-      const { rows, end } = await readBack(run, asked, { ...options, isEnough });
-      return end === 'cut' ? undefined : rows.filter((row) => !isEnough(row)).reverse();
-    },
+    readSince: (position: Position, request: TailRequest) => readSince(read, position, request),
     /** Stops its queries. */
     close: () => closing.abort(),
   };
 }
 
-interface Read extends RowsRead {
-  /** Rows after it were not read. */
-  readonly start: Position | undefined;
+interface Read {
+  /** Newest first. */
+  readonly rows: readonly TailRow[];
+  /** Older rows are not new: they may come into view, such as after a deletion. */
+  readonly floor: Position | undefined;
 }
 
-/** Returns the oldest position of a reading. Older rows are not new: they may come into view, such as after a deletion. */
-function floorOf({ rows, end, start }: Read): Position | undefined {
-  return end === 'whole' ? start : rows.at(-1)?.position;
+interface ReadSinceParts extends Pick<TailRequest, 'question' | 'window'> {
+  readonly marks: ReturnType<typeof createMarks>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Returns a function that reads the rows after a position, up to those that were read last.
+ * @returns their events, oldest first
+ * @throws TailraceError `invalid_parameter` if it is too far back; the failure of the query; the signal's reason
+ */
+function createReadSince(run: Run, { question, window, marks, signal: closing }: ReadSinceParts) {
+  const pages = getPages(question);
+  const flights = createSingleFlight<readonly TailRow[] | undefined>();
+  const order = (a: Position, b: Position) => comparePositions(pages, a, b);
+
+  /** @param rows oldest first; those at the position that were already sent are left out */
+  function* encode(rows: readonly TailRow[], position: Position): Generator<Buffer> {
+    const after = rows.findIndex((row) => order(row.position, position) !== 0);
+    const there = after === -1 ? rows.length : after;
+    let mark: Position | undefined = position;
+    for (let at = Math.min(readTailSent(pages, position) ?? there, there); at < rows.length; ) {
+      const encoded = marks.encode(rows.slice(at, at + ROWS_AT_ONCE), mark);
+      at += ROWS_AT_ONCE;
+      mark = encoded.mark;
+      yield encoded.events;
+    }
+  }
+
+  return async ({ rows, floor }: Read, position: Position, { lane, signal }: TailRequest) => {
+    const isOlder = (row: TailRow) => order(position, row.position) < 0;
+    const known = rows.filter((row) => !isOlder(row)).reverse();
+    if (floor === undefined || order(position, floor) < 0) return encode(known, position);
+    const from = withSent(pages, floor, known.filter((row) => order(row.position, floor) === 0).length);
+    // Without rows long after the position: the window does not bound missed rows.
+    const asked = window === undefined ? question : since(question, timeOf(position));
+    const readOlder: Flight<readonly TailRow[] | undefined> = async (ended, onJoin) => {
+      const options = { lane, onJoin, signal: AbortSignal.any([ended, closing]), from, isEnough: isOlder };
+      const { rows: older, end } = await readBack(run, asked, options);
+      return end === 'cut' ? undefined : older.filter((row) => !isOlder(row)).reverse();
+    };
+    const { value } = await flights.run(JSON.stringify([from, position]), readOlder, { signal, name: lane });
+    if (value === undefined) throw rejectParameter(CURSOR_PARAMETER, TOO_FAR);
+    return encode([...value, ...known], position);
+  };
 }

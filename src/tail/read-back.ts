@@ -20,17 +20,8 @@ export interface TailRow {
   readonly row: Buffer;
 }
 
-/** Rows of a question, one page after the other, newest first. */
-export interface RowsRead {
-  readonly rows: readonly TailRow[];
-  /** `whole`: there are no older rows. `met`: the reading found its end. `cut`: it reached a bound before. */
-  readonly end: 'whole' | 'met' | 'cut';
-}
-
-/** The lane for which a page is read, and the signal that ends it. */
-export type PageOptions = Pick<RunOptions, 'lane' | 'onJoin'> & { readonly signal: AbortSignal };
-
-export interface ReadBackOptions extends PageOptions {
+interface ReadBackOptions extends Pick<RunOptions, 'lane' | 'onJoin'> {
+  readonly signal: AbortSignal;
   /** The cursor before the rows; from the newest row if left out. */
   readonly from?: Position | undefined;
   /** Whether a page that ends with this row is the last one to be read. @param rows that were read so far */
@@ -48,12 +39,16 @@ export function getPages({ endpoint }: Question): Pages {
   throw new Error(`${endpoint.name} has no pages`); // serve/resolve.ts rejects such endpoints
 }
 
-/** Reads pages backwards in time. @throws the failure of a query */
+/**
+ * Reads pages backwards in time.
+ * @returns rows, newest first. `whole`: there are no older ones. `met`: `isEnough`. `cut`: a bound was reached before
+ * @throws the failure of a query
+ */
 export async function readBack(
   run: Run,
   question: Question,
   { from, isEnough, ...options }: ReadBackOptions,
-): Promise<RowsRead> {
+): Promise<{ readonly rows: readonly TailRow[]; readonly end: 'whole' | 'met' | 'cut' }> {
   const pages = getPages(question);
   const rows: TailRow[] = [];
   let bytes = 0;
@@ -76,8 +71,6 @@ export async function readBack(
 /**
  * Distinguishes new rows from those of the previous reading. Rows with the same position are distinguished by their
  * number first, then by their bytes: a query may write the same row differently each time.
- *
- * @param known in any order
  */
 export function createNews(known: readonly TailRow[]) {
   const knownByName = Map.groupBy(known, ({ name }) => name);
@@ -119,10 +112,7 @@ function sortKnownLast(rows: readonly TailRow[], known: readonly TailRow[]): rea
 
 /** Marks: the cursors of events. Each is the newest position so far, and how many rows of this position there were. */
 export function createMarks(pages: Pages, now: () => number, cursorOf: (mark: Position) => string) {
-  /**
-   * Returns the mark after one more row. A row that is ahead of the clock does not move it: a tail that continues there
-   * would leave out the rows that come after it.
-   */
+  /** A row that is ahead of the clock does not move the mark: a tail that continues there would miss later rows. */
   function advance(from: Position | undefined, to: Position): Position | undefined {
     if (timeOf(to) > now() * MICROS_PER_MS) return from;
     const order = from === undefined ? -1 : comparePositions(pages, to, from);

@@ -1,11 +1,12 @@
 import type { Config } from '../config/config.ts';
 import type { Registry } from '../definitions/registry.ts';
+import { createSessionPool, keyOfLane, type PoolWork } from '../engine/lanes.ts';
 import { TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { untilAborted } from '../lib/abort.ts';
+import type { Position } from '../query/position.ts';
 import { createGroup, type Group, type GroupParts } from './group.ts';
-import { createHistory } from './history.ts';
-import { createMember, type EndReason, type Member, type TailRequest } from './member.ts';
+import { createMember, type EndReason, type Member, type Past, type TailRequest } from './member.ts';
 
 export interface TailsOptions extends GroupParts {
   readonly registry: Pick<Registry, 'endpoints'>;
@@ -20,6 +21,21 @@ const TAILS_PER_KEY_MAX = 100;
 // Events that wait to be read; beyond them the tail ends, and its client continues where it stopped.
 const BUFFER_BYTES_MAX = 1024 * 1024;
 const RETRY_SECONDS = 10;
+// Tails that continue after an id: each holds the rows before the first new one in memory until they are sent.
+const RESUMPTIONS_MAX = 8;
+const RESUMPTIONS_PER_TOKEN_MAX = 2;
+/** A key may hold as many as it leaves free: one key takes four, the next one two of the rest, and so on. */
+const RESUMPTIONS: PoolWork = {
+  one: 'live tail',
+  many: 'live tails that continue after an id',
+  mayHold(lane, held, slots) {
+    const ofKey = held.filter((other) => keyOfLane(other) === keyOfLane(lane)).length;
+    if (ofKey >= slots - held.length) return false;
+    const isToken = lane !== keyOfLane(lane);
+    return !isToken || held.filter((other) => other === lane).length < RESUMPTIONS_PER_TOKEN_MAX;
+  },
+};
+const QUEUE_TIMEOUT_MS = 5_000; // as long as a query waits for a reader
 
 export type Tails = ReturnType<typeof createTails>;
 
@@ -32,7 +48,12 @@ export function createTails(options: TailsOptions) {
     tailBufferBytesMax: bufferBytesMax = BUFFER_BYTES_MAX,
   } = options.limits;
   const groups = new Map<string, Group>();
-  const readPast = createHistory({ queueMax: tailsMax, queuePerLaneMax: tailsPerKeyMax });
+  // A fair queue, since rows are in memory as long as a slow reader needs.
+  const resumptions = createSessionPool(
+    Array.from({ length: RESUMPTIONS_MAX }, (_, i) => i),
+    { queueMax: tailsMax, queuePerLaneMax: tailsPerKeyMax, queueTimeoutMs: QUEUE_TIMEOUT_MS },
+    RESUMPTIONS,
+  );
   let served = registry.endpoints;
   let isClosed = false;
 
@@ -56,6 +77,17 @@ export function createTails(options: TailsOptions) {
     });
     members.add(member);
     return { group, member };
+  }
+
+  async function readPast(group: Group, position: Position, request: TailRequest): Promise<Past> {
+    const slot = await resumptions.acquire(request.signal, { lane: request.lane });
+    const release = () => resumptions.release(slot);
+    try {
+      return { events: await group.readSince(position, request), release };
+    } catch (error) {
+      release();
+      throw error;
+    }
   }
 
   /** Ends the tails of definitions that have changed. Deleted events change no definition. */
@@ -83,7 +115,7 @@ export function createTails(options: TailsOptions) {
     get count() {
       return all().length;
     },
-    /** Opens a tail. @throws before anything is sent: TailraceError `rate_limited`; the failures of `createHistory` */
+    /** @throws before anything is sent: TailraceError `rate_limited`, `overloaded`; as `Group.readSince` */
     async open(request: TailRequest): Promise<Pick<Member, 'start' | 'leave'>> {
       const { caller, position, signal } = request;
       verifyPlace(caller);

@@ -2,29 +2,23 @@ import type { Queued } from '../keys/alerts/alert-record.ts';
 import type { MetricRegistry } from './prometheus.ts';
 
 /** What a scrape reads of the alerts. */
-export interface AlertReadings {
+interface AlertReadings {
   /** ms since the epoch. */
   readonly now: () => number;
   readonly isEvaluating: () => boolean;
-  /** Reads the number of firing instances of each served alert. */
-  readonly readFiring: () => Promise<readonly (ServedAlert & { readonly instances: number })[]>;
+  /** The number of firing instances of each served alert. */
+  readonly readFiring: () => readonly (ServedAlert & { readonly instances: number })[];
   /** Reads what waits to be sent. */
   readonly readOutbox: () => Promise<readonly Queued[]>;
   /** Their names. */
   readonly receivers: () => readonly string[];
 }
 
-interface ServedAlert {
-  readonly name: string;
-  readonly endpoint: string;
-}
+type ServedAlert = Readonly<Record<'name' | 'endpoint', string>>;
 
 const OUTCOMES = ['sent', 'failed', 'given_up'] as const;
 
-/**
- * Creates the metrics of alerts; docs/metrics.md lists them. A series has its alert's endpoint, by which limited keys
- * are filtered.
- */
+/** docs/metrics.md lists them. A series has its alert's endpoint, by which limited keys are filtered. */
 export function createAlertMetrics({ counter, expose, gauge }: MetricRegistry, readings: AlertReadings) {
   const { now, isEvaluating, readFiring, readOutbox, receivers } = readings;
   const evaluations = counter(
@@ -44,17 +38,18 @@ export function createAlertMetrics({ counter, expose, gauge }: MetricRegistry, r
     name: 'tailrace_alerts_firing',
     help: 'Firing instances, by alert and endpoint; of the replica that evaluates.',
     type: 'gauge',
-    async read() {
-      const firing = isEvaluating() ? await unlessFailed(readFiring) : [];
-      return firing.map(({ name: alert, endpoint, instances }) => ({
+    read() {
+      const firing = isEvaluating() ? readFiring() : [];
+      return firing.map(({ name: alert, endpoint, instances: value }) => ({
         labels: { alert, endpoint },
-        value: instances,
+        value,
       }));
     },
   });
   const areFailing = () => receivers().map((name) => [name, failing.has(name)] as const);
   gauge('tailrace_alert_receiver_failing', '1 if the last try failed, by receiver.', areFailing, 'receiver');
   const ofOutbox = (read: (queued: Queued | undefined) => number) => async () => {
+    // The other metrics are rendered while the control store is unavailable: tailrace_control_store_up is then 0.
     const outbox = await readOutbox().catch(() => undefined);
     const find = (name: string) => outbox?.find(({ receiver }) => receiver === name);
     return outbox && receivers().map((name) => [name, read(find(name))] as const);
@@ -81,6 +76,3 @@ export function createAlertMetrics({ counter, expose, gauge }: MetricRegistry, r
     failingSince: (atMs: number) => receivers().filter((name) => (failing.get(name) ?? Infinity) <= atMs),
   };
 }
-
-/** The other metrics are rendered while the control store is unavailable: tailrace_control_store_up is then 0. */
-const unlessFailed = <T>(read: () => Promise<readonly T[]>): Promise<readonly T[]> => read().catch(() => []);

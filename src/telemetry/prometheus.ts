@@ -1,13 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import {
-  type Count,
-  type Counter,
-  createDurations,
-  createSeries,
-  type Durations,
-  readBuckets,
-  type Series,
-} from './series.ts';
+import { type Counter, createDurations, createSeries, type Durations, readBuckets } from './series.ts';
 
 /** A metric as Prometheus reads it. */
 export interface ExposedMetric {
@@ -36,38 +28,28 @@ export type LabelValues<Names extends readonly string[]> = { readonly [At in key
 
 export type MetricRegistry = ReturnType<typeof createMetricRegistry>;
 
-/**
- * Creates metrics that `render` writes in Prometheus' text format. A registry for each service: two in one process
- * share no counts.
- */
+/** Metrics that `render` writes in Prometheus' text format. One for each service: two in one process share no counts. */
 export function createMetricRegistry() {
   const exposed: ExposedMetric[] = [];
   const expose = (metric: ExposedMetric) => void exposed.push(metric);
-  let loading: Promise<(isShown: IsShown) => Promise<string>> | undefined;
+  let loading: ReturnType<typeof createRender> | undefined;
   return {
     expose,
     /** In the order of their definition, without those of the process; docs/metrics.md is generated from them. */
     exposed: exposed as readonly ExposedMetric[],
-    /**
-     * Returns a series. Create known label values before their first count: Prometheus only sees increases of existing
-     * series.
-     */
+    /** Create known label values before their first count: Prometheus only sees increases of existing series. */
     counter<const Names extends readonly string[]>(
       name: string,
       help: string,
       labelNames: Names,
     ): Counter<LabelValues<Names>> {
-      const series = createSeries<LabelValues<Names>, Count>(() => ({ value: 0 }));
+      const series = createSeries<LabelValues<Names>, { value: number }>(() => ({ value: 0 }));
       const read = () =>
         series.all.map(([values, { value }]) => ({ labels: toLabels(labelNames, values), value }));
       expose({ name, help, type: 'counter', read });
       return { ...series, inc: (...values) => void series.at(...values).value++ };
     },
-    histogram<const Names extends readonly string[]>(
-      name: string,
-      help: string,
-      labelNames: Names,
-    ): Series<LabelValues<Names>, Durations> {
+    histogram<const Names extends readonly string[]>(name: string, help: string, labelNames: Names) {
       const histogram = createSeries<LabelValues<Names>, Durations>(createDurations);
       const read = () =>
         histogram.all.flatMap(([values, item]) => exposeDurations(name, toLabels(labelNames, values), item));
@@ -93,9 +75,7 @@ export function createMetricRegistry() {
 
 export const PROMETHEUS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-async function createRender(
-  exposed: readonly ExposedMetric[],
-): Promise<(isShown: IsShown) => Promise<string>> {
+async function createRender(exposed: readonly ExposedMetric[]) {
   const { collectDefaultMetrics, Gauge, Registry } = await import('prom-client'); // loaded only if it is used
   const registry = new Registry();
   // The registry asks every metric without an argument.
@@ -113,7 +93,7 @@ async function createRender(
     };
     Object.assign(metric, { getForPromString: readShown });
   }
-  return (isShown) => shown.run(isShown, () => registry.metrics());
+  return (isShown: IsShown) => shown.run(isShown, () => registry.metrics());
 }
 
 function toLabels(names: readonly string[], values: readonly string[]): Record<string, string> {
@@ -126,12 +106,9 @@ function exposeDurations(
   durations: Durations,
 ): ExposedValue[] {
   const buckets = readBuckets(durations);
+  const metricName = `${name}_bucket`;
   return [
-    ...buckets.map(({ le, count }) => ({
-      metricName: `${name}_bucket`,
-      labels: { ...labels, le },
-      value: count,
-    })),
+    ...buckets.map(({ le, count }) => ({ metricName, labels: { ...labels, le }, value: count })),
     { metricName: `${name}_sum`, labels, value: durations.sum },
     { metricName: `${name}_count`, labels, value: buckets.at(-1)?.count ?? 0 },
   ];

@@ -23,11 +23,8 @@ export interface RejectedRequest extends Pick<RejectedRequests, 'method' | 'rout
   readonly error: TailraceError;
 }
 
-/**
- * The codes of requests that are rejected for their key, rate, size or content: other failures say nothing about the
- * caller.
- */
-const CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+/** Requests that are rejected for their key, rate, size or content: other failures say nothing about the caller. */
+const CODES: readonly ErrorCode[] = [
   'invalid_parameter',
   'invalid_request',
   'unauthorized',
@@ -37,7 +34,7 @@ const CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'unsupported_media_type',
   'rate_limited',
   'overloaded',
-]);
+];
 
 // For each code: wrong keys from ever new addresses drop no other kind. With the longest messages about 3 MB in all.
 const KINDS_PER_CODE_MAX = 200;
@@ -49,7 +46,7 @@ export type RejectedRequestLog = ReturnType<typeof createRejectedRequestLog>;
 /** @param now ms since the epoch */
 export function createRejectedRequestLog(now: () => number) {
   const codes = new Map(
-    [...CODES].map((code) => [code, new LRUCache<string, RejectedRequests>({ max: KINDS_PER_CODE_MAX })]),
+    CODES.map((code) => [code, new LRUCache<string, RejectedRequests>({ max: KINDS_PER_CODE_MAX })]),
   );
   return {
     add({ error, method, route, keyId, address }: RejectedRequest): void {

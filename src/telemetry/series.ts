@@ -78,10 +78,7 @@ export type BucketCounts = Readonly<Uint32Array>;
 const PROMETHEUS_BOUNDS = [
   0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
-/**
- * Neighbouring bounds differ by at most this factor. Quantiles are off by at most its square root: 4 %, at 20 µs as at
- * 20 s.
- */
+/** Neighbouring bounds differ by at most this factor. Quantiles are off by at most its square root: 4 %. */
 const GROWTH_MAX = 1.081;
 const SECONDS_MIN = 1e-6;
 /** Longer durations count as this long. */
@@ -165,10 +162,8 @@ export function addIncreases(
 }
 
 /**
- * Returns the quantile by nearest rank: the shortest duration that this share of all did not exceed, within 4 %.
- *
- * @param quantile above 0, at most 1
- * @returns seconds; `undefined` if nothing was counted
+ * Returns the quantile by nearest rank, seconds: the shortest duration that this share of all did not exceed, within 4 %.
+ * @param quantile above 0, at most 1 @returns `undefined` if nothing was counted
  */
 export function findQuantile(counts: BucketCounts, quantile: number): number | undefined {
   const total = counts.reduce((sum, count) => sum + count, 0);

@@ -38,11 +38,9 @@ export function createTraffic(metrics: Metrics, now: () => number) {
     const atMs = now();
     return {
       atMs,
-      startsMinute: minuteOf(atMs) !== minuteOf(last.atMs),
+      startsMinute: Math.floor(atMs / MINUTE_MS) !== Math.floor(last.atMs / MINUTE_MS),
       counts: new Map(counters.flatMap(({ all }) => all.map(([, count]) => [count, count.value] as const))),
-      durations: new Map(
-        requestDurations.all.map(([, durations]) => [durations, durations.sample()] as const),
-      ),
+      durations: new Map(requestDurations.all.map(([, durations]) => [durations, durations.sample()])),
     };
   }
 
@@ -74,6 +72,7 @@ function describeTraffic(metrics: Metrics, kept: readonly Sample[], latest: Samp
       const requests = metrics.requests.all.filter(([[, endpoint]]) => endpoint === name);
       const durations = metrics.requestDurations.all.filter(([[, endpoint]]) => endpoint === name);
       const failures = metrics.failures.all.filter(([[endpoint]]) => endpoint === name);
+      const codes = failures.map(([[, code], count]) => [code, increase(count, hour)] as const);
       const answers = metrics.answers.all.filter(([[endpoint]]) => endpoint === name);
       const hits = answers.filter(([[, outcome]]) => HITS.has(outcome));
       const answered = sumIncreases(answers, hour);
@@ -87,11 +86,7 @@ function describeTraffic(metrics: Metrics, kept: readonly Sample[], latest: Samp
         name,
         requests_per_minute: round((sumIncreases(requests, minute) * 60) / minuteSeconds),
         ...describe(hour),
-        failure_codes: Object.fromEntries(
-          failures
-            .map(([[, code], count]) => [code, increase(count, hour)] as const)
-            .filter(([, count]) => count > 0),
-        ),
+        failure_codes: Object.fromEntries(codes.filter(([, count]) => count > 0)),
         hit_ratio: isCached && answered > 0 ? sumIncreases(hits, hour) / answered : null,
         rows: increase(metrics.rows.find(name), hour),
         last_failure: failure === undefined ? null : { code: failure.code, at: isoTime(failure.atMs) },
@@ -127,13 +122,7 @@ function findPercentiles(series: readonly (readonly [unknown, Durations])[], { f
   return { p50_ms: toMs(findQuantile(counts, 0.5)), p99_ms: toMs(findQuantile(counts, 0.99)) };
 }
 
-function minuteOf(ms: number): number {
-  return Math.floor(ms / MINUTE_MS);
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
-}
+const round = (value: number) => Math.round(value * 100) / 100;
 
 /** Rounds to as many digits as a percentile is exact to. */
 function toMs(seconds: number | undefined): number | null {

@@ -5,10 +5,7 @@ import type { FieldFault, YamlPath } from '../definitions/yaml-file.ts';
 import type { Fault } from '../errors.ts';
 import { findParameterFaults } from '../query/parameters.ts';
 
-/**
- * Checks what panels say about their endpoints: parameters and columns. A panel without its endpoint is a warning
- * (`findMissing`).
- */
+/** Checks the parameters and columns of panels. A panel without its endpoint is a warning (`findMissing`). */
 export function verifyDashboards(dashboards: readonly Dashboard[], endpoints: readonly Endpoint[]): Fault[] {
   return dashboards.flatMap((dashboard) => {
     const found = listPanels(dashboard).flatMap(({ path, panel }) => {
@@ -16,14 +13,12 @@ export function verifyDashboards(dashboards: readonly Dashboard[], endpoints: re
       if (endpoint === undefined) return [];
       // Shared parameters and the range fill those that a panel leaves out.
       const parameters = endpoint.parameters.map((parameter) => ({ ...parameter, required: false }));
-      return [
-        ...findParameterFaults(panel, { ...endpoint, parameters }),
-        ...findColumnFaults(panel, endpoint),
-      ].map(([at, message]): FieldFault => [[...path, ...at], message]);
+      const own = findParameterFaults(panel, { ...endpoint, parameters });
+      const all = [...own, ...findColumnFaults(panel, endpoint)];
+      return all.map(([at, message]): FieldFault => [[...path, ...at], message]);
     });
-    return [...found, ...findUnusedParameters(dashboard, endpoints)].map(([path, message]) =>
-      dashboard.fault(path, message),
-    );
+    const all = [...found, ...findUnusedParameters(dashboard, endpoints)];
+    return all.map(([path, message]) => dashboard.fault(path, message));
   });
 }
 

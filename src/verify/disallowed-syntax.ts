@@ -26,11 +26,7 @@ const SYSTEM = /^(?:system|information_schema)\./i;
 // These accept a table's name as a text, which may be a system table.
 const BY_TEXT = /^(?:merge|loop|mergeTreeIndex|mergeTreeProjection|dictionary)$/i;
 
-/**
- * Finds the first part of a query that no stored query may have, by both trees: each omits parts.
- *
- * @throws as `readSyntaxTree`
- */
+/** Finds the first part that no stored query may have, by both trees: each omits parts. @throws as `readSyntaxTree` */
 export async function findDisallowedAnywhere(
   engine: Engine,
   sql: string,
@@ -74,9 +70,8 @@ function findDisallowedInside(root: SyntaxNode): string | undefined {
   return undefined;
 }
 
-function noTableByText(name: string): string {
-  return `must not call ${name}(): stored queries name the tables that they read`;
-}
+const noTableByText = (name: string) =>
+  `must not call ${name}(): stored queries name the tables that they read`;
 
 /**
  * Hashes each endpoint over its own files and those of the sources that its query reads: a change of another source
@@ -91,9 +86,8 @@ export async function scopeHashes(engine: Engine, definitions: Definitions): Pro
   for (const endpoint of endpoints) {
     const read = findTablesRead(await readQueryTree(engine, createSampleSql(endpoint)), tables);
     const own = sources.filter(({ table }) => read?.includes(table));
-    narrowed.push(
-      read === undefined ? endpoint : { ...endpoint, hash: hashEndpoint(endpoint.fileHash, own) },
-    );
+    const hash = read === undefined ? endpoint.hash : hashEndpoint(endpoint.fileHash, own);
+    narrowed.push({ ...endpoint, hash });
   }
   return { ...definitions, endpoints: narrowed };
 }
@@ -102,7 +96,6 @@ export async function scopeHashes(engine: Engine, definitions: Definitions): Pro
  * Returns the tables that a query can read, never too few: a table counts if its name occurs in the query, even as a
  * column or an alias. `undefined` if anything else could reach a table: see `findForeignTable`, a view with the name of
  * a table or of another view, or a function that may depend on more than its arguments.
- *
  * @param root as for `findForeignTable`
  * @param tables without views over other tables
  */
@@ -135,9 +128,6 @@ const TABLE_FUNCTIONS = words('numbers numbers_mt zeros zeros_mt generate_series
 // A name with one of these in it could forge a field.
 const LABELS = ['identifier: ', 'function_name: ', 'cte_name: '];
 
-const hasLabelTwice = (text: string) =>
-  LABELS.some((label) => text.indexOf(label) !== text.lastIndexOf(label));
-
 const viewName = ({ text }: SyntaxNode) => /(?:^|, )cte_name: (\w+)(?:,|$)/.exec(text)?.[1];
 
 interface TableScope {
@@ -156,7 +146,6 @@ const READING_FUNCTION =
 /**
  * Finds what a query would read beside `tables`: a function that reads more than its arguments, or else the name of a
  * table that is neither one of them nor a view of the query.
- *
  * @param root of `readQueryTree`: before names are resolved, so that no value changes it
  */
 export function findForeignTable(root: SyntaxNode, tables: ReadonlySet<string>): string | undefined {
@@ -167,7 +156,8 @@ export function findForeignTable(root: SyntaxNode, tables: ReadonlySet<string>):
     const [, reading] = (/^(?:FUNCTION|IDENTIFIER)$/.test(kind) && READING_FUNCTION.exec(text)) || [];
     if (reading !== undefined) return `${reading}()`;
   }
-  const isForged = nodes.some(({ text }) => hasLabelTwice(text));
+  const hasTwice = (text: string, label: string) => text.indexOf(label) !== text.lastIndexOf(label);
+  const isForged = nodes.some(({ text }) => LABELS.some((label) => hasTwice(text, label)));
   if (!isForged && areTablesKnown(root, { tables, views: new Set() })) return undefined;
   const views = new Set(nodes.map(viewName));
   const places = nodes.filter(isTablePlace).flatMap(({ children }) => children);

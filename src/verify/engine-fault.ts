@@ -19,10 +19,7 @@ export function engineMessage(error: unknown): string {
 const HEAD_CHARS = 8_000;
 const TAIL_CHARS = 1_000;
 
-/**
- * Shortens a message in the middle: it repeats the statement, which may be long; the fault is at its start, advice at
- * its end.
- */
+/** Cuts the middle, where the message repeats the statement: the fault is at its start, advice at its end. */
 function shorten(message: string): string {
   if (message.length <= HEAD_CHARS + TAIL_CHARS) return message;
   return `${message.slice(0, HEAD_CHARS)}…${message.slice(-TAIL_CHARS)}`;
@@ -44,7 +41,6 @@ function cutStatement(message: string): string {
 /**
  * The fault of a query that the engine has rejected: its message at the place in the author's text that it points to,
  * that of a syntax error or the first use of the name that the engine does not know or accept.
- *
  * @param write returns what the engine got instead of a `@name`
  */
 export function toFault({ file, text: sql }: SqlFile, error: unknown, write: SentQuery['write']): Fault {
@@ -72,11 +68,8 @@ function findPosition(message: string, query: SentQuery): number | undefined {
   const sent = createRewriter(query.sql)(query.write);
   const places = [toUnits(sent, Number(position) - 1)];
   if (line !== undefined && line !== '1') {
-    const before =
-      sent
-        .split('\n')
-        .slice(0, Number(line) - 1)
-        .join('\n').length + 1;
+    const lines = sent.split('\n').slice(0, Number(line) - 1);
+    const before = lines.join('\n').length + 1;
     places.push(before + toUnits(sent.slice(before), Number(column) - 1));
   }
   const found = places.find((at) =>

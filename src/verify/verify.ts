@@ -11,10 +11,7 @@ import { trusted, type Values, writeValue } from '../sql/sql.ts';
 import { type FindDisallowed, findDisallowedAnywhere } from './disallowed-syntax.ts';
 import { toFault } from './engine-fault.ts';
 
-/**
- * Has the engine, which has the tables of the sources, check every stored query. Each rejection is a fault of the
- * definition.
- */
+/** Has the engine, which has the tables of the sources, check every stored query. */
 export async function verifyQueries(engine: Engine, endpoints: readonly Endpoint[]): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const endpoint of endpoints) faults.push(...(await verifyQuery(engine, endpoint)).faults);
@@ -28,11 +25,7 @@ export interface Verified {
   readonly columns: readonly { readonly name: string; readonly type: ResultType }[];
 }
 
-/**
- * Checks one query. If an endpoint has no columns, they are not known yet.
- *
- * @param findOwnDisallowed runs before the engine resolves a name
- */
+/** If an endpoint has no columns, they are not known yet. @param findOwnDisallowed runs before a name is resolved */
 export async function verifyQuery(
   engine: Engine,
   endpoint: Endpoint,
@@ -102,27 +95,24 @@ function compareColumns(endpoint: Endpoint, described: readonly Record<string, u
   if (endpoint.columns.length === 0) return [];
   const types = new Map(described.map((row) => [String(row['name']), bareType(String(row['type']))]));
   const { file, columns } = endpoint;
-  const wrong = columns.flatMap(({ name, type }) => {
+  const messages: string[] = [];
+  for (const { name, type } of columns) {
     const given = types.get(name);
-    if (given === undefined) return [`returns no column "${name}", which ${file} declares`];
-    if (ENGINE_TYPES[type].test(given)) return [];
-    return [`column "${name}" is of type ${given}, which is not the ${type} that ${file} declares`];
-  });
-  const undeclared = [...types.keys()]
-    .filter((name) => !columns.some((column) => column.name === name))
-    .map((name) => `returns a column "${name}", which ${file} does not declare under "columns"`);
-  const nullable = new Set(described.filter(isNullable).map((row) => String(row['name'])));
-  const uncertain = (endpoint.pages?.by ?? [])
-    .filter(({ name }) => nullable.has(name))
-    .map(
-      ({ name }) =>
+    if (given === undefined) messages.push(`returns no column "${name}", which ${file} declares`);
+    else if (!ENGINE_TYPES[type].test(given))
+      messages.push(`column "${name}" is of type ${given}, which is not the ${type} that ${file} declares`);
+  }
+  for (const name of types.keys())
+    if (!columns.some((column) => column.name === name))
+      messages.push(`returns a column "${name}", which ${file} does not declare under "columns"`);
+  const isNullable = (name: string) =>
+    described.some((row) => row['name'] === name && String(row['type']).includes('Nullable('));
+  for (const { name } of endpoint.pages?.by ?? [])
+    if (isNullable(name))
+      messages.push(
         `column "${name}" may be NULL, and ${file} orders pages by it; give it a value with ifNull`,
-    );
-  return [...wrong, ...undeclared, ...uncertain].map((message) => at(endpoint, 1, message));
-}
-
-function isNullable(row: Record<string, unknown>): boolean {
-  return String(row['type']).includes('Nullable(');
+      );
+  return messages.map((message) => at(endpoint, 1, message));
 }
 
 export function bareType(type: string): string {
@@ -133,10 +123,7 @@ function at(endpoint: Endpoint, line: number, message: string): Fault {
   return { file: endpoint.sqlFile, line, message };
 }
 
-/**
- * Has the engine parse queries with a faulty endpoint.yaml, so that one check reports both. Names and types are checked
- * once the YAML is right.
- */
+/** Parses queries with a faulty endpoint.yaml, so that one check reports both. Names and types are checked later. */
 export async function verifyDrafts(engine: Engine, drafts: readonly SqlFile[]): Promise<Fault[]> {
   const faults: Fault[] = [];
   // Any text in the place of a parameter is as good: the values do not change how a text is parsed.

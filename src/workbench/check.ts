@@ -30,24 +30,17 @@ export async function checkDraft(
 ): Promise<CheckedDraft> {
   const { registry } = parts;
   const draft = readDraft(texts, registry.sources);
+  const { endpoint, sql } = draft;
   const { engine, throwFailure } = createAuthorEngine(parts.engine, execution);
-  if (draft.endpoint !== undefined) {
-    const searches = verifySearches([draft.endpoint]);
-    const { faults, columns } = await verifyQuery(engine, draft.endpoint, findForeign(registry));
-    throwFailure();
-    const own = [...draft.faults, ...searches];
-    return { draft, columns, faults: [...own, ...faults.map((fault) => inAuthorText(fault, texts))] };
-  }
-  // Its types are unknown, so only the syntax can be checked: names are resolved only for texts that passed the checks
-  // above.
-  const drafts = draft.sql.text.trim() === '' ? [] : [draft.sql];
-  const faults = await verifyDrafts(engine, drafts);
+  // Without an endpoint the types are unknown, so only the syntax can be checked.
+  const { faults, columns } =
+    endpoint === undefined
+      ? { faults: await verifyDrafts(engine, sql.text.trim() === '' ? [] : [sql]), columns: [] }
+      : await verifyQuery(engine, endpoint, findForeign(registry));
   throwFailure();
-  return {
-    draft,
-    columns: [],
-    faults: [...draft.faults, ...faults].map((fault) => inAuthorText(fault, texts)),
-  };
+  const own = [...draft.faults, ...(endpoint === undefined ? [] : verifySearches([endpoint]))];
+  const ofEngine = faults.map((one) => ({ ...one, message: toAuthorText(one.message, texts) }));
+  return { draft, columns, faults: [...own, ...ofEngine] };
 }
 
 /**
@@ -65,10 +58,7 @@ export async function getEndpoint(
   return { endpoint: draft.endpoint, columns };
 }
 
-/**
- * Finds what a caller's SQL must not read: only tables of sources, while stored queries read all that the operator
- * allows.
- */
+/** A caller's SQL reads only tables of sources, while stored queries read all that the operator allows. */
 function findForeign({ sources }: Registry) {
   const tables = new Set(sources.map(({ table }) => table));
   return (tree: Parameters<typeof findForeignTable>[0]) => {
@@ -92,10 +82,6 @@ export function toAuthorText(message: string, { sql, definition }: DraftTexts): 
     .replace(/[\s.]*\([A-Z_]+\)$/, '')
     .trim();
   return text.replace(PATH, (path) => (sql.includes(path) || definition.includes(path) ? path : '…'));
-}
-
-function inAuthorText(fault: Fault, texts: DraftTexts): Fault {
-  return { ...fault, message: toAuthorText(fault.message, texts) };
 }
 
 /** The lane in which statements run, and the signal that ends them. */
@@ -130,6 +116,5 @@ function createAuthorEngine(engine: Engine, { requestId, ...execution }: Executi
   };
 }
 
-function isOfText(error: unknown): boolean {
-  return error instanceof TailraceError && ['query_failed', 'invalid_parameter'].includes(error.code);
-}
+const isOfText = (error: unknown) =>
+  error instanceof TailraceError && ['query_failed', 'invalid_parameter'].includes(error.code);

@@ -108,13 +108,9 @@ export async function readDefinitionFile<T>(
   return { name, definition, version, may_edit: findWhyNotSaved(nouns, parts) === undefined };
 }
 
-interface Named {
-  readonly id: string;
-  readonly name: string;
-  readonly file: string;
-}
+type Named = Pick<Alert, 'id' | 'name' | 'file'>;
 
-export interface SaveFileRequest {
+interface SaveFileRequest {
   readonly name: string;
   readonly definition: string;
   /** The version of the text that was read before; null: there is no such definition yet. */
@@ -153,7 +149,7 @@ export async function saveDefinitionFile<T>(
 
 const countLines = (text: string) => text.split('\n').length;
 
-export interface TryAlertParts extends Omit<CheckParts, 'registry'>, DraftParts {
+interface TryAlertParts extends Omit<CheckParts, 'registry'>, DraftParts {
   readonly alertTests: Pick<AlertTests, 'replayWeek'>;
 }
 

@@ -26,22 +26,18 @@ export interface Draft {
 
 const TEXT_BYTES_MAX = 64 * 1024;
 
-/**
- * Reads a draft as files are read. It may lack `id`, and `columns` unless it has pages: the endpoint then has no columns,
- * and those of the query count.
- */
+/** Reads a draft as files are read. It may lack `id`, and `columns` unless it has pages: those of the query then count. */
 export function readDraft(texts: DraftTexts, sources: readonly Source[]): Draft {
   const unfit = findUnfit(texts);
   if (unfit.length > 0) return { endpoint: undefined, sql: { file: SQL_FILE, text: '' }, faults: unfit };
   const sql = { file: SQL_FILE, text: texts.sql };
   const parsed = parseDefinition(texts.definition);
-  const isEmpty = texts.sql.trim() === '';
-  const noSql = isEmpty ? [emptySql(SQL_FILE)] : [];
+  const noSql = texts.sql.trim() === '' ? [emptySql(SQL_FILE)] : [];
   if (Array.isArray(parsed)) return { endpoint: undefined, sql, faults: [...parsed, ...noSql] };
   const yaml = completeFields(parsed);
   const { faults: own, isReadable } = checkPair(yaml, sql);
   const faults = [...own, ...noSql];
-  if (isEmpty || !isReadable) return { endpoint: undefined, sql, faults };
+  if (noSql.length > 0 || !isReadable) return { endpoint: undefined, sql, faults };
   const endpoint = createFromPair(yaml, sql, sources);
   const columns = hasColumns(parsed) ? endpoint.columns : [];
   return { endpoint: { ...endpoint, columns }, sql, faults };
@@ -65,12 +61,10 @@ function findUnfit({ definition, sql }: DraftTexts): Fault[] {
   if (long.length > 0) return long;
   // At U+0000 the engine would stop reading and report a broken message.
   const at = sql.indexOf('\0');
-  const nul = { file: SQL_FILE, ...placeAt(sql, at), message: 'holds the character U+0000; remove it' };
+  if (at !== -1)
+    return [{ file: SQL_FILE, ...placeAt(sql, at), message: 'holds the character U+0000; remove it' }];
   const dense = findWordFault(sql);
-  return [
-    ...(at === -1 ? [] : [nul]),
-    ...(dense === undefined ? [] : [{ file: SQL_FILE, line: 1, message: dense }]),
-  ];
+  return dense === undefined ? [] : [{ file: SQL_FILE, line: 1, message: dense }];
 }
 
 const STAND_IN_ID = '00000000-0000-4000-8000-000000000000';
@@ -129,18 +123,21 @@ export function complete(definition: string, { file, name, newId, served }: Iden
   const id = served.find((one) => one.name === name)?.id;
   const given = String(fields['id']).toLowerCase();
   const owner = id === undefined ? served.find((one) => one.id === given)?.name : undefined;
-  const faults: (false | [field: string, message: string])[] = [
-    owner !== undefined && ['id', `"id" is that of ${owner}; leave the line out to get a new one`],
-    isOther(fields['name'], name) && ['name', `"name" must be ${name}, under which it is saved`],
-    isOther(fields['id'], id) && ['id', `"id" must stay ${id}: ${name} is known by it`],
-  ];
-  rejectDraft(faults.flatMap((one) => (one === false ? [] : [yaml.fault([one[0]], one[1])])));
+  const faults: Fault[] = [];
+  const reject = (field: string, message: string) =>
+    faults.push(yaml.fault([field], `"${field}" ${message}`));
+  if (owner !== undefined) reject('id', `is that of ${owner}; leave the line out to get a new one`);
+  if (isOther(fields['name'], name)) reject('name', `must be ${name}, under which it is saved`);
+  if (isOther(fields['id'], id)) reject('id', `must stay ${id}: ${name} is known by it`);
+  rejectDraft(faults);
   const lines = [
     ...(fields['id'] === undefined ? [`id: ${id ?? newId()}\n`] : []),
     ...(fields['name'] === undefined ? [`name: ${stringify(name)}`] : []),
   ];
   if (lines.length === 0) return definition;
-  const completed = insertLines(definition, lines.join(''));
+  // At the top, but below `---`.
+  const [start = ''] = /^\uFEFF?(?:\s*---[^\S\n]*\n)?/.exec(definition) ?? [];
+  const completed = start + lines.join('') + definition.slice(start.length);
   const isWhole = fieldsOf(parseDefinition(completed, file))?.['id'] !== undefined;
   if (!isWhole) rejectDraft([yaml.fault([], `write ${lines.join(' and ').replaceAll('\n', '')}`)]);
   return completed;
@@ -156,10 +153,4 @@ function fieldsOf(yaml: YamlFile | unknown[]): Readonly<Record<string, unknown>>
 function isOther(given: unknown, known: string | undefined): boolean {
   if (given === undefined || known === undefined) return false;
   return String(given).toLowerCase() !== known.toLowerCase();
-}
-
-/** Adds lines at the top, but below `---`. */
-function insertLines(definition: string, lines: string): string {
-  const [start = ''] = /^\uFEFF?(?:\s*---[^\S\n]*\n)?/.exec(definition) ?? [];
-  return start + lines + definition.slice(start.length);
 }

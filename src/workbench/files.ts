@@ -34,11 +34,8 @@ export async function readKept(
   path: string,
   isFolder: boolean,
 ): Promise<KeptTexts | undefined> {
-  await rejectLinks(
-    name,
-    isFolder ? FILES.map((file) => join(path, file)) : [path],
-    isFolder ? path : undefined,
-  );
+  const files = isFolder ? FILES.map((file) => join(path, file)) : [path];
+  await rejectLinks(name, files, isFolder ? path : undefined);
   if (isFolder) return await readTexts(path);
   const definition = await readIfThere(path);
   return definition === undefined ? undefined : { definition };
@@ -71,22 +68,20 @@ export interface ReadVersion {
 /** @throws TailraceError `conflict` if the present texts are not those that the caller has read */
 export function rejectConflict({ noun, name, version }: ReadVersion, now: KeptTexts | undefined): void {
   if (now === undefined ? version === null : version === versionOf(now)) return;
-  const a = /^[aeiou]/.test(noun) ? 'an' : 'a';
-  const what =
-    now === undefined
-      ? `${name} was removed since it was read; save it as a new ${noun}`
-      : version === null
-        ? `there is ${a} ${noun} ${name} already; open it, or choose another name`
-        : `${describeChange(now, version)} since ${name} was read; read it again and repeat the change`;
-  throw new TailraceError('conflict', what);
+  throw new TailraceError('conflict', describeConflict({ noun, name, version }, now));
 }
 
-function describeChange(now: KeptTexts, version: string): string {
-  if (now.sql === undefined) return 'the file has changed';
+function describeConflict({ noun, name, version }: ReadVersion, now: KeptTexts | undefined): string {
+  if (now === undefined) return `${name} was removed since it was read; save it as a new ${noun}`;
+  if (version === null) {
+    const a = /^[aeiou]/.test(noun) ? 'an' : 'a';
+    return `there is ${a} ${noun} ${name} already; open it, or choose another name`;
+  }
   const before = version.split('-');
   const hashes = versionOf(now).split('-');
-  const changed = FILES.filter((_, i) => hashes[i] !== before[i]);
-  return `${changed.join(' and ')} ${changed.length === 1 ? 'has' : 'have'} changed`;
+  const changed = now.sql === undefined ? ['the file'] : FILES.filter((_, i) => hashes[i] !== before[i]);
+  const what = `${changed.join(' and ')} ${changed.length === 1 ? 'has' : 'have'} changed`;
+  return `${what} since ${name} was read; read it again and repeat the change`;
 }
 
 /**
@@ -109,7 +104,6 @@ function linked(name: string, cause?: unknown): TailraceError {
 /** What undoes a write. */
 type TakeBack = () => Promise<void>;
 
-/** The file system as saves use it. */
 interface FileOptions {
   /** Default: that of Node. */
   readonly rename?: typeof rename;
@@ -129,17 +123,19 @@ export async function writeKept(
   { test, ...options }: FileOptions = {},
 ): Promise<TakeBack> {
   if (sql === undefined) return await replaceFiles([[path, definition]], options);
-  const files = [
-    [YAML_FILE, definition],
-    [SQL_FILE, sql],
-  ] as const;
+  const texts = {
+    [YAML_FILE]: definition,
+    [SQL_FILE]: sql,
+    ...(test !== undefined && { [TEST_FILE]: test }),
+  };
   const isNew = (await lstat(path).catch(() => undefined)) === undefined;
-  if (isNew)
-    return await createFolder(path, test === undefined ? files : [...files, [TEST_FILE, test]], options);
+  if (isNew) return await createFolder(path, Object.entries(texts), options);
   if (test !== undefined)
     throw new TailraceError('conflict', `there is a folder ${basename(path)} already; choose another name`);
-  const replaced = files.map(([name, text]) => [join(path, name), text] as const);
-  return await replaceFiles(replaced, options);
+  return await replaceFiles(
+    Object.entries(texts).map(([name, text]) => [join(path, name), text]),
+    options,
+  );
 }
 
 type Files = readonly (readonly [path: string, text: string])[];
@@ -193,7 +189,7 @@ export async function replaceFiles(
   } finally {
     for (const [path] of files) await rm(temporary(path), { force: true });
   }
-  for (const [path] of files.slice(0, 1)) syncFolder(dirname(path));
+  if (files[0] !== undefined) syncFolder(dirname(files[0][0]));
   return takeBack;
 }
 
@@ -210,20 +206,15 @@ async function writeSynced(path: string, text: string, like?: string): Promise<v
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  EROFS: 'is on a read-only file system',
-  EACCES: 'cannot be written by the user of the service',
-  EPERM: 'cannot be written by the user of the service',
-};
-
 /** Returns the error of a failed write as callers may read it: the cause has the path. */
 export function toSaveError(error: unknown, name: string): unknown {
   if (error instanceof OutsideError) return linked(name, error);
   const { code = '' } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new TailraceError('overloaded', 'the disk is full; nothing was saved', { cause: error });
-  const reason = REASONS[code];
-  if (reason === undefined) return error;
+  if (!['EROFS', 'EACCES', 'EPERM'].includes(code)) return error;
+  const reason =
+    code === 'EROFS' ? 'is on a read-only file system' : 'cannot be written by the user of the service';
   const message = `the folder of ${name} ${reason}; nothing was saved: copy the text into its file`;
   return new TailraceError('forbidden', message, { cause: error });
 }

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Endpoint } from '../definitions/endpoint.ts';
 import { TailraceError } from '../errors.ts';
 import { toChartViews, toParameterViews } from '../management/definitions.ts';
 import type { RunReport } from '../management/workbench-view.ts';
@@ -16,11 +15,6 @@ export interface RunParts extends CheckParts {
   readonly run: Run;
 }
 
-/** A draft with values of its parameters by name. */
-interface DraftCall extends DraftTexts {
-  readonly values: RawParameters;
-}
-
 /** Rows, and the amounts that the engine has read for them. */
 const REPORT_FORMAT: Format = { ...NDJSON_FORMAT, name: 'report', engineFormat: 'JSON' };
 
@@ -30,15 +24,19 @@ const REPORT_FORMAT: Format = { ...NDJSON_FORMAT, name: 'report', engineFormat: 
  * @throws as `getEndpoint`; TailraceError `invalid_parameter`, `query_failed` with the engine's words
  */
 export async function runDraft(
-  parts: RunParts,
-  call: DraftCall,
+  { run, ...parts }: RunParts,
+  call: DraftTexts & { readonly values: RawParameters },
   execution: ExecutionOptions,
 ): Promise<{ rows: Buffer; count: number; report: RunReport }> {
   const { endpoint, columns } = await getEndpoint(parts, call, { ...execution, isRun: true });
   const { maxRows } = endpoint;
   // One more row than it may return shows whether there are more.
   const asked = { ...endpoint, maxRows: maxRows + 1 };
-  const { body, engineMs, instantMs } = await ask(parts, { endpoint: asked, call }, execution);
+  const question = createQuestion(asked, parseParameters(asked, call.values), REPORT_FORMAT);
+  const answer = await run(question, { ...execution, isAuthors: true }).catch((error: unknown) => {
+    throw toAuthorError(error, call);
+  });
+  const { body, engineMs, instantMs } = answer;
   const joinsText = endpoint.columns.some(({ type }) => type === 'json');
   const all = readReport(body);
   const truncated = all.count > maxRows;
@@ -58,25 +56,16 @@ export async function runDraft(
   return { rows, count, report };
 }
 
-async function ask(
-  { run }: RunParts,
-  { endpoint, call }: { readonly endpoint: Endpoint; readonly call: DraftCall },
-  execution: ExecutionOptions,
-) {
-  const values = parseParameters(endpoint, call.values);
-  try {
-    return await run(createQuestion(endpoint, values, REPORT_FORMAT), { ...execution, isAuthors: true });
-  } catch (error) {
-    if (!(error instanceof TailraceError) || error.code !== 'query_failed') throw error;
-    const message = toAuthorText(engineMessage(error), call);
-    throw new TailraceError('query_failed', message, {
-      errors: [{ parameter: 'sql', message }],
-      cause: error.cause,
-    });
-  }
+function toAuthorError(error: unknown, texts: DraftTexts): unknown {
+  if (!(error instanceof TailraceError) || error.code !== 'query_failed') return error;
+  const message = toAuthorText(engineMessage(error), texts);
+  return new TailraceError('query_failed', message, {
+    errors: [{ parameter: 'sql', message }],
+    cause: error.cause,
+  });
 }
 
-/** The engine's answer in a `ReportFormat`. */
+/** The engine's answer in `REPORT_FORMAT`. */
 interface Report {
   /** Rows of JSON, joined by commas: the engine's bytes. */
   readonly rows: Buffer;
@@ -112,14 +101,11 @@ function readNumber(tail: string, label: string): number {
   return Number.parseInt(tail.slice(tail.lastIndexOf(label) + label.length), 10);
 }
 
-/** Returns the rows without the last one. */
 function dropLastRow({ rows, ...report }: Report): Report {
+  const startsRow = (at: number) => ROW.test(rows.toString('latin1', at, at + 3));
   let end = rows.length;
   do end = rows.lastIndexOf(SEPARATOR, end - 1);
-  while (
-    end !== -1 &&
-    !ROW.test(rows.toString('latin1', end + SEPARATOR.length, end + SEPARATOR.length + 3))
-  );
+  while (end !== -1 && !startsRow(end + SEPARATOR.length));
   return { ...report, rows: rows.subarray(0, Math.max(end, 0)), count: report.count - 1 };
 }
 

@@ -7,7 +7,7 @@ import {
   needsCopy,
   type ReadFolders,
 } from '../definitions/folders.ts';
-import { type Fault, InputError, TailraceError } from '../errors.ts';
+import { InputError, TailraceError } from '../errors.ts';
 import { type AuditEntry, actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { findBelow } from '../lib/file.ts';
@@ -63,8 +63,9 @@ export function createSave(parts: SaveParts) {
     const identity = { file: YAML_FILE, name: request.name, newId: parts.newId, served };
     const texts = { definition: complete(request.definition, identity), sql: request.sql };
     const { endpoint } = await getEndpoint(parts, texts, execution);
-    if (endpoint.columns.length === 0) rejectDraft([NO_COLUMNS]);
-    rejectTest(request);
+    if (endpoint.columns.length === 0) rejectDraft([{ file: YAML_FILE, line: 1, message: NO_COLUMNS }]);
+    if (test !== undefined && read !== null) throw new TailraceError('invalid_request', OLD_TEST);
+    rejectDraft(findLong(TEST_FILE, test ?? ''));
     const { name } = endpoint; // the text's name, as it will be read again
     await writeServed(parts, {
       ...{ noun: 'endpoint', name, version: read, texts, test },
@@ -81,35 +82,15 @@ export function createSave(parts: SaveParts) {
   };
 }
 
-const NO_COLUMNS: Fault = {
-  file: YAML_FILE,
-  line: 1,
-  message: '"columns" is missing: a saved endpoint declares the columns that its query returns',
-};
-
-/**
- * @throws TailraceError `invalid_request` for a test of an endpoint that exists, `invalid_definition` for one that is
- *   too long
- */
-function rejectTest({ test, version }: SaveRequest): void {
-  if (test === undefined) return;
-  if (version !== null)
-    throw new TailraceError(
-      'invalid_request',
-      '"test" is saved only with a new endpoint, whose version is null; edit the files in tests/',
-    );
-  rejectDraft(findLong(TEST_FILE, test));
-}
+const NO_COLUMNS = '"columns" is missing: a saved endpoint declares the columns that its query returns';
+const OLD_TEST = '"test" is saved only with a new endpoint, whose version is null; edit the files in tests/';
 
 export function auditSaved({ audit }: Pick<SaveParts, 'audit'>, caller: Caller, detail: string) {
   return audit({ action: 'saved', keyId: '', ...actorOf(caller), detail });
 }
 
-/** A definition that is to be written. */
-interface Written extends ReadVersion {
+interface Written extends ReadVersion, Pick<SaveRequest, 'test'> {
   readonly texts: KeptTexts;
-  /** A file of tests for a new endpoint. */
-  readonly test?: string | undefined;
   /** Returns its folder and the name of its file or folder there. A reload may have changed both. */
   readonly place: () => { readonly dir: string; readonly base: string };
 }
@@ -157,10 +138,7 @@ interface CopyParts {
   readonly onCopied: (dir: string) => void;
 }
 
-/**
- * Returns an `edit` that copies the shipped definitions first, if they are served, and has the copy served. A new
- * version of Tailrace changes the shipped ones, not the copy.
- */
+/** Returns an `edit` that copies the shipped definitions first, if they are served, and has the copy served. */
 export function editCopies({ edit, folders, onCopied }: CopyParts): EditDefinitions {
   return (work) =>
     edit(async (reload) => {

@@ -20,7 +20,6 @@ export type AddTestParts = Pick<SaveParts, 'config' | 'folders' | 'registry' | '
 interface AddTestRequest {
   /** The endpoint. */
   readonly name: string;
-  /** What the test says. */
   readonly title: string;
   /** `@now` of the run. */
   readonly now: string;
@@ -51,7 +50,12 @@ export async function addTest(
   // readers of /openapi.json.
   if (!/^\P{C}+$/u.test(request.title)) throw invalid('"title" must be a string of one line');
   const rows = readRows(request.rows, endpoint);
-  rejectUnknown(request.values, endpoint);
+  const known = endpoint.parameters.map((parameter) => parameter.name);
+  const unknown = Object.keys(request.values).find((one) => !known.includes(one));
+  if (unknown !== undefined)
+    throw conflict(
+      `the saved ${name} has no parameter ${JSON.stringify(unknown)}; save it, then run it again`,
+    );
   const added = { name: request.title, now: readNow(request.now), parameters: request.values, rows };
   await parts.edit(() => writeCase(parts, endpoint, added));
   await auditSaved(parts, caller, `test ${name} ${request.title}`);
@@ -78,8 +82,8 @@ function readRows(text: string, { columns }: Endpoint): readonly Row[] {
   const declared = columns.map((column) => column.name).toSorted();
   const differs = rows.some((row) => Object.keys(row).toSorted().join('\n') !== declared.join('\n'));
   if (!differs) return rows;
-  const message = `the result has other columns than the saved endpoint: ${declared.join(', ')}; save it, then run it again`;
-  throw new TailraceError('conflict', message);
+  const list = declared.join(', ');
+  throw conflict(`the result has other columns than the saved endpoint: ${list}; save it, then run it again`);
 }
 
 function parseRows(text: string): readonly Row[] {
@@ -99,17 +103,8 @@ function isDeep(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((one) => isDeep(one, levels - 1));
 }
 
-function rejectUnknown(values: RawParameters, { name, parameters }: Endpoint): void {
-  const known = parameters.map((parameter) => parameter.name);
-  const unknown = Object.keys(values).find((one) => !known.includes(one));
-  if (unknown === undefined) return;
-  const message = `the saved ${name} has no parameter ${JSON.stringify(unknown)}; save it, then run it again`;
-  throw new TailraceError('conflict', message);
-}
-
-function invalid(message: string): TailraceError {
-  return new TailraceError('invalid_request', message);
-}
+const invalid = (message: string) => new TailraceError('invalid_request', message);
+const conflict = (message: string) => new TailraceError('conflict', message);
 
 async function writeCase(
   parts: Pick<AddTestParts, 'config' | 'folders'>,
@@ -151,7 +146,11 @@ const COMMENT = ` Results that were kept in the workbench. Write into "events" t
  * @throws TailraceError `conflict` if it is not a file of tests, or is full
  */
 function withCase(text: string | undefined, added: Case): string {
-  const document = text === undefined ? newFile(added) : parseDocument(text, { intAsBigInt: true });
+  const document =
+    text === undefined
+      ? new Document({ now: added.now, events: {}, cases: [] })
+      : parseDocument(text, { intAsBigInt: true });
+  if (text === undefined) document.commentBefore = COMMENT;
   const [fault] = document.errors;
   if (fault !== undefined) throw broken(messageOf(fault));
   const cases = document.get('cases');
@@ -164,12 +163,6 @@ function withCase(text: string | undefined, added: Case): string {
   return written;
 }
 
-function newFile({ now }: Case): Document {
-  const document = new Document({ now, events: {}, cases: [] });
-  document.commentBefore = COMMENT;
-  return document;
-}
-
 /** Writes a line for each row. */
 function toNode(document: Document, { parameters, rows, ...named }: Case): YAMLMap {
   const inOneLine = (value: unknown) => document.createNode(value, { flow: true });
@@ -179,9 +172,7 @@ function toNode(document: Document, { parameters, rows, ...named }: Case): YAMLM
   return node;
 }
 
-function broken(why: string): TailraceError {
-  return new TailraceError('conflict', `${RESULTS_FILE} cannot be added to: ${why}; edit or move the file`);
-}
+const broken = (why: string) => conflict(`${RESULTS_FILE} cannot be added to: ${why}; edit or move the file`);
 
 /** Runs the tests of one endpoint, as its files are now. @throws InputError for faults of test files; the signal's reason */
 export type RunTests = (name: string, signal: AbortSignal) => Promise<SavedEndpoint['tests']>;

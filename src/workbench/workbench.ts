@@ -43,11 +43,10 @@ export function requireAuthor(caller: Caller): void {
 
 type Saving = Pick<WorkbenchParts, 'config' | 'folders'>;
 
+type Kind = 'endpoints' | 'alerts' | 'dashboards' | 'searches';
+
 /** Returns why definitions of a kind cannot be saved here; `undefined` if they can. */
-export function findWhyNotSaved(
-  kind: 'endpoints' | 'alerts' | 'dashboards' | 'searches',
-  { config, folders }: Saving,
-): string | undefined {
+export function findWhyNotSaved(kind: Kind, { config, folders }: Saving): string | undefined {
   if (config.editEndpoints === '0')
     return `this service does not write ${kind}: copy the text into its file, or set TAILRACE_EDIT_ENDPOINTS=1`;
   const read = folders();
@@ -62,7 +61,7 @@ export function findWhyNotSaved(
 }
 
 /** @throws TailraceError `forbidden` if nothing of a kind can be saved here */
-export function rejectIfOff(kind: Parameters<typeof findWhyNotSaved>[0], parts: Saving): void {
+export function rejectIfOff(kind: Kind, parts: Saving): void {
   const reason = findWhyNotSaved(kind, parts);
   if (reason !== undefined) throw new TailraceError('forbidden', reason);
 }
@@ -72,24 +71,19 @@ const COPY_NOTICE =
   'of the data directory, and they are served from there from then on.';
 
 export async function describeWorkbench(parts: WorkbenchParts): Promise<WorkbenchView> {
-  const ofKind = (kind: Parameters<typeof findWhyNotSaved>[0]) => ({
-    reason: findWhyNotSaved(kind, parts) ?? null,
-  });
-  const { reason } = ofKind('endpoints');
+  const reasonOf = (kind: Kind) => findWhyNotSaved(kind, parts) ?? null;
+  const reason = reasonOf('endpoints');
   return {
     ...{ may_edit: reason === null, reason },
     notice: needsCopy(parts.folders()) ? COPY_NOTICE : null,
-    alerts: { ...ofKind('alerts'), receivers: [...parts.receivers()] },
-    dashboards: ofKind('dashboards'),
-    searches: ofKind('searches'),
+    alerts: { reason: reasonOf('alerts'), receivers: [...parts.receivers()] },
+    dashboards: { reason: reasonOf('dashboards') },
+    searches: { reason: reasonOf('searches') },
     ...(await parts.readCatalogue()),
   };
 }
 
-/**
- * Reads the present files of an endpoint, which may be newer than the served one.
- * @throws TailraceError `endpoint_not_found`
- */
+/** Reads the present files, which may be newer than the served endpoint. @throws TailraceError `endpoint_not_found` */
 export async function readFiles(parts: WorkbenchParts, idOrName: string): Promise<EndpointFiles> {
   const { name, file } = parts.registry.getEndpoint(idOrName);
   const texts = await readTexts(dirname(file));
@@ -107,10 +101,9 @@ export async function readFiles(parts: WorkbenchParts, idOrName: string): Promis
 export function inFolder(message: string, { folders }: Pick<WorkbenchParts, 'folders'>): string {
   const read = folders();
   const { endpointsDir, sourcesDir, alertsDir = endpointsDir, dashboardsDir = endpointsDir } = read;
-  const dirs = [endpointsDir, sourcesDir, alertsDir, dashboardsDir, findSearchesDir(read)].map((dir) =>
-    join(dir, sep),
-  );
-  return dirs.reduce((text, dir) => text.replaceAll(dir, ''), message);
+  return [endpointsDir, sourcesDir, alertsDir, dashboardsDir, findSearchesDir(read)]
+    .map((dir) => join(dir, sep))
+    .reduce((text, dir) => text.replaceAll(dir, ''), message);
 }
 
 /** The names that an editor of drafts completes. */

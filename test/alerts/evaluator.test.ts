@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Evaluate } from '../../src/alerts/evaluate.ts';
-import { listFiring } from '../../src/alerts/evaluation.ts';
+import { listFiring, readEntry } from '../../src/alerts/evaluation.ts';
 import { createEvaluator, type EvaluatorOptions, lastTick } from '../../src/alerts/evaluator.ts';
-import { readEntry } from '../../src/alerts/history.ts';
 import { createOutbox } from '../../src/alerts/outbox.ts';
 import type { Outcome } from '../../src/alerts/state.ts';
 import type { Alert } from '../../src/definitions/alert.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeStep } from '../../src/alerts/history.ts';
+import { describeStep } from '../../src/alerts/evaluation.ts';
 import { type AlertState, NO_STATE, type Outcome, type StepOptions, step } from '../../src/alerts/state.ts';
 
 const MINUTE_MS = 60_000;

@@ -19,17 +19,12 @@ const SUBJECT_CHARS_MAX = 200;
 const INSTANCES_MAX = 100;
 const PORTS: Readonly<Record<string, number>> = { 'smtp:': 587, 'smtps:': 465 };
 
-/** The sender and the recipients of mails. */
-export interface Addresses {
+interface Addresses {
   readonly from: string;
   readonly to: readonly string[];
 }
 
-/**
- * Sends a mail of plain text over SMTP.
- *
- * @param target `smtps://` begins with TLS; `smtp://` changes to it (STARTTLS), which only private servers may lack
- */
+/** Sends plain text. `smtps://` begins with TLS; `smtp://` changes to it (STARTTLS), which only private servers may lack. */
 export function createEmail(target: Target, addresses: Addresses): Send {
   const { url, lookup } = target;
   return (outgoing, signal) =>
@@ -50,9 +45,11 @@ export function createEmail(target: Target, addresses: Addresses): Send {
     });
 }
 
-type Mail = Addresses & ReturnType<typeof toMail>;
-
-async function deliver({ url, isPrivate }: Target, socket: Socket, mail: Mail): Promise<void> {
+async function deliver(
+  { url, isPrivate }: Target,
+  socket: Socket,
+  mail: Addresses & ReturnType<typeof toMail>,
+): Promise<void> {
   const isTls = url.protocol === 'smtps:';
   const isLax = isPrivate && !isTls;
   const transport = createTransport({
@@ -63,9 +60,9 @@ async function deliver({ url, isPrivate }: Target, socket: Socket, mail: Mail): 
     // Mail servers beside the service offer STARTTLS with self-signed certificates; without TLS they would get the same
     // in the clear.
     tls: { rejectUnauthorized: !isLax },
-    ...(url.username === ''
-      ? {}
-      : { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }),
+    ...(url.username !== '' && {
+      auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) },
+    }),
     disableFileAccess: true,
     disableUrlAccess: true,
   });

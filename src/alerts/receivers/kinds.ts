@@ -2,9 +2,16 @@ import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { isDecodable } from '../../config/url.ts';
 import { createShapeCheck } from '../../definitions/shape.ts';
 import { createEmail } from './email.ts';
-import { alertmanagerUrl, RESEND_MS, toAlertmanager, toPagerDuty, toSlack, toWebhook } from './http-kinds.ts';
-import { createPosting } from './post.ts';
-import type { Receiver, Send, Target } from './receiver.ts';
+import {
+  alertmanagerUrl,
+  createPosting,
+  RESEND_MS,
+  toAlertmanager,
+  toPagerDuty,
+  toSlack,
+  toWebhook,
+} from './http.ts';
+import type { Receiver, Target } from './receiver.ts';
 
 /** One kind of receivers: which fields its entries have, and how a message is sent. */
 export interface ReceiverKind {
@@ -13,11 +20,10 @@ export interface ReceiverKind {
   readonly check: ReturnType<typeof createShapeCheck>;
   readonly schemes: Schemes;
   /** @param fields checked by `check` */
-  readonly open: (
-    fields: unknown,
-    connector: Omit<Target, 'url'>,
-  ) => Pick<Receiver, 'secrets' | 'resendMs' | 'send'>;
+  readonly open: (fields: unknown, connector: Omit<Target, 'url'>) => Opened;
 }
+
+type Opened = Pick<Receiver, 'secrets' | 'resendMs' | 'send'>;
 
 /** What a receiver's `url` begins with. */
 interface Schemes {
@@ -25,18 +31,6 @@ interface Schemes {
   /** Allowed as well if the entry says `private: true`. */
   readonly private: readonly string[];
   readonly example: string;
-}
-
-interface Kind<T extends TProperties> {
-  /** Besides `kind`, `private` and `url`. */
-  readonly fields: T;
-  /** Without it, an entry has to have a URL. */
-  readonly defaultUrl?: string;
-  readonly schemes?: Schemes;
-  readonly resendMs?: number;
-  /** The secrets besides those in its URL. */
-  readonly secrets?: (fields: Static<TObject<T>>) => readonly string[];
-  readonly open: (target: Target, fields: Static<TObject<T>>) => Send;
 }
 
 const COMMON = { kind: Type.String(), private: Type.Optional(Type.Boolean({ expected: 'true or false' })) };
@@ -47,6 +41,12 @@ const ADDRESS = Type.String({
   expected: 'an address, such as ops@example.com',
 });
 const HTTP: Schemes = { all: ['https:'], private: ['http:'], example: 'https://hooks.example.com/alerts' };
+// Without `private: true`, smtp: changes to TLS or fails.
+const SMTP: Schemes = {
+  all: ['smtps:', 'smtp:'],
+  private: [],
+  example: 'smtps://user:password@smtp.example.com',
+};
 /** Standard Webhooks asks for 24 to 64 bytes; of a secret that is not base64, Node would sign with what it can read. */
 const SECRET_EXPECTED = 'whsec_ and 24 to 64 bytes as base64; openssl rand -base64 32 makes one';
 const SECRET = Type.String({
@@ -54,55 +54,55 @@ const SECRET = Type.String({
   expected: SECRET_EXPECTED,
 });
 const PREFIX = 'whsec_';
+const SECRETS = Type.Union([SECRET, Type.Array(SECRET, { minItems: 1, maxItems: 5 })], {
+  expected: `${SECRET_EXPECTED}; or a list of up to 5 while one is replaced`,
+});
+const ROUTING_KEY = Type.String({
+  pattern: '^[A-Za-z0-9]{32}$',
+  expected: 'the 32 letters and digits of an integration key of the Events API v2',
+});
+const ADDRESSES = Type.Array(ADDRESS, { minItems: 1, maxItems: 50, expected: 'a list of 1 to 50 addresses' });
 
 /** Every kind of receivers. */
 export const RECEIVER_KINDS: Readonly<Record<string, ReceiverKind>> = {
-  webhook: defineKind({
-    fields: {
-      secret: Type.Union([SECRET, Type.Array(SECRET, { minItems: 1, maxItems: 5 })], {
-        expected: `${SECRET_EXPECTED}; or a list of up to 5 while one is replaced`,
-      }),
-    },
-    secrets: ({ secret }) => [secret].flat().flatMap((one) => [one, one.slice(PREFIX.length)]),
-    open: (target, { secret }) => createPosting(target, (outgoing) => [toWebhook(outgoing, [secret].flat())]),
-  }),
-  slack: defineKind({
-    fields: {},
-    open: (target) => createPosting(target, (outgoing) => [{ body: toSlack(outgoing) }]),
-  }),
-  pagerduty: defineKind({
-    defaultUrl: 'https://events.pagerduty.com/v2/enqueue',
-    fields: {
-      routing_key: Type.String({
-        pattern: '^[A-Za-z0-9]{32}$',
-        expected: 'the 32 letters and digits of an integration key of the Events API v2',
-      }),
-    },
-    secrets: ({ routing_key: key }) => [key],
-    open: (target, { routing_key: key }) =>
-      createPosting(target, (outgoing) => toPagerDuty(outgoing, key).map((body) => ({ body }))),
-  }),
-  alertmanager: defineKind({
-    fields: {},
+  webhook: defineKind({ secret: SECRETS }, (target, { secret }) => ({
+    secrets: [secret].flat().flatMap((one) => [one, one.slice(PREFIX.length)]),
+    send: createPosting(target, (outgoing) => [toWebhook(outgoing, [secret].flat())]),
+  })),
+  slack: defineKind({}, (target) => ({
+    send: createPosting(target, (outgoing) => [{ body: toSlack(outgoing) }]),
+  })),
+  pagerduty: defineKind(
+    { routing_key: ROUTING_KEY },
+    (target, { routing_key: key }) => ({
+      secrets: [key],
+      send: createPosting(target, (outgoing) => toPagerDuty(outgoing, key).map((body) => ({ body }))),
+    }),
+    { defaultUrl: 'https://events.pagerduty.com/v2/enqueue' },
+  ),
+  alertmanager: defineKind({}, ({ url, ...target }) => ({
     resendMs: RESEND_MS,
-    open: ({ url, ...target }) =>
-      createPosting({ ...target, url: alertmanagerUrl(url) }, (outgoing) => [
-        { body: toAlertmanager(outgoing) },
-      ]),
-  }),
-  email: defineKind({
-    // Without `private: true`, smtp: changes to TLS or fails.
-    schemes: { all: ['smtps:', 'smtp:'], private: [], example: 'smtps://user:password@smtp.example.com' },
-    fields: {
-      from: ADDRESS,
-      to: Type.Array(ADDRESS, { minItems: 1, maxItems: 50, expected: 'a list of 1 to 50 addresses' }),
-    },
-    open: createEmail,
-  }),
+    send: createPosting({ ...target, url: alertmanagerUrl(url) }, (outgoing) => [
+      { body: toAlertmanager(outgoing) },
+    ]),
+  })),
+  email: defineKind(
+    { from: ADDRESS, to: ADDRESSES },
+    (target, addresses) => ({ send: createEmail(target, addresses) }),
+    { schemes: SMTP },
+  ),
 };
 
-function defineKind<T extends TProperties>(kind: Kind<T>): ReceiverKind {
-  const { fields, defaultUrl, schemes = HTTP, resendMs, secrets, open } = kind;
+/**
+ * @param fields besides `kind`, `private` and `url`
+ * @param open returns the secrets besides those of the URL
+ * @param options without `defaultUrl`, an entry has to have a URL
+ */
+function defineKind<T extends TProperties>(
+  fields: T,
+  open: (target: Target, fields: Static<TObject<T>>) => Omit<Opened, 'secrets'> & Partial<Opened>,
+  { defaultUrl, schemes = HTTP }: { readonly defaultUrl?: string; readonly schemes?: Schemes } = {},
+): ReceiverKind {
   const url = defaultUrl === undefined ? URL_TEXT : Type.Optional(URL_TEXT);
   const rules = { additionalProperties: false, expected: 'a map of fields' };
   const shape = Type.Object({ ...COMMON, url, ...fields }, rules);
@@ -111,11 +111,8 @@ function defineKind<T extends TProperties>(kind: Kind<T>): ReceiverKind {
     open(value, connector) {
       const entry = value as Static<TObject<T>> & { readonly url?: string }; // as `check` has found
       const text = entry.url ?? defaultUrl ?? '';
-      return {
-        secrets: [...secretsOf(text), ...(secrets?.(entry) ?? [])],
-        send: open({ ...connector, url: new URL(text) }, entry),
-        ...(resendMs !== undefined && { resendMs }),
-      };
+      const opened = open({ ...connector, url: new URL(text) }, entry);
+      return { ...opened, secrets: [...secretsOf(text), ...(opened.secrets ?? [])] };
     },
   };
 }
@@ -125,22 +122,17 @@ const PART_CHARS_MIN = 8;
 const SEGMENT_CHARS_MIN = 12;
 const PASSWORD_CHARS_MIN = 4;
 
-/**
- * Returns the parts of a URL that may be secret: the path of Slack's is its key, and a response may repeat only a part
- * of it.
- */
+/** Returns what may be secret of a URL: the path of Slack's is its key, and a response may repeat only a part of it. */
 function secretsOf(text: string): string[] {
   const { username, password, pathname, search, searchParams } = new URL(text);
   const atLeast = (chars: number, ...parts: readonly string[]) =>
-    parts.flatMap((part) => [part, decode(part)]).filter(({ length }) => length >= chars);
+    parts
+      .flatMap((part) => (isDecodable(part) ? [part, decodeURIComponent(part)] : [part]))
+      .filter(({ length }) => length >= chars);
   const parts = [
     ...atLeast(PASSWORD_CHARS_MIN, password),
     ...atLeast(PART_CHARS_MIN, username, pathname, search, ...searchParams.values()),
     ...atLeast(SEGMENT_CHARS_MIN, ...pathname.split('/')),
   ];
   return [...new Set(parts)];
-}
-
-function decode(part: string): string {
-  return isDecodable(part) ? decodeURIComponent(part) : part;
 }

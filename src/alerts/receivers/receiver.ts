@@ -40,29 +40,21 @@ export interface Target {
   readonly lookup: LookupFunction | undefined;
 }
 
-export interface SendErrorOptions {
-  readonly cause?: unknown;
-  /** What `Retry-After` asks for. */
-  readonly retryAfterMs?: number | undefined;
-  /** Whether the receiver rejected this message, while others may pass. */
-  readonly isRejected?: boolean;
-  /** Whether another try would repeat what was accepted: a part of the message was. */
-  readonly isFinal?: boolean;
-}
-
 /** A try that failed. The message says why; it may contain a secret of the receiver (see `redact`). */
 export class SendError extends Error {
   override readonly name = 'SendError';
+  /** What `Retry-After` asks for. */
   readonly retryAfterMs: number | undefined;
+  /** Whether the receiver rejected this message, while others may pass. */
   readonly isRejected: boolean;
+  /** Whether another try would repeat what was accepted: a part of the message was. */
   readonly isFinal: boolean;
 
-  constructor(message: string, options: SendErrorOptions = {}) {
-    const { cause, retryAfterMs, isRejected = false, isFinal = false } = options;
-    super(message, { cause });
-    this.retryAfterMs = retryAfterMs;
-    this.isRejected = isRejected;
-    this.isFinal = isFinal;
+  constructor(message: string, options: Partial<Omit<SendError, 'name' | 'message'>> = {}) {
+    super(message, { cause: options.cause });
+    this.retryAfterMs = options.retryAfterMs;
+    this.isRejected = options.isRejected ?? false;
+    this.isFinal = options.isFinal ?? false;
   }
 }
 
@@ -70,9 +62,7 @@ export class SendError extends Error {
 const TRY_MS_MAX = 10_000;
 
 /**
- * Runs one try at a receiver. An address in its URL must be public unless the operator allows others; names are checked
- * when they are resolved.
- *
+ * Runs one try. An address in the URL must be public unless the operator allows others; `lookup` checks those of names.
  * @throws SendError, or the signal's reason
  */
 export async function attempt(
@@ -116,16 +106,9 @@ export function redact(reason: string, secrets: readonly string[]): string {
     .toWellFormed();
 }
 
-const STATUS_WORDS = {
-  firing: 'firing',
-  resolved: 'resolved',
-  no_data: 'no data',
-  error: 'error',
-} as const satisfies Record<AlertMessage['status'], string>;
-
 /** Returns one line, such as `[firing] checkout.errors`. */
 export function titleOf({ alert, status, test }: AlertMessage): string {
-  return `[${test === true ? 'test, ' : ''}${STATUS_WORDS[status]}] ${alert}`;
+  return `[${test === true ? 'test, ' : ''}${status.replace('_', ' ')}] ${alert}`;
 }
 
 /** Returns a line for each of the first instances, such as `path=/orders (failures: 12)`, and how many others there are. */

@@ -31,18 +31,14 @@ const checkNames = createShapeCheck(
   { showsValues: false },
 );
 
-export interface ReceiversOptions {
+interface ReceiversOptions {
   /** Values for `${NAME}`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Default: Node's. */
   readonly resolve?: Resolve;
 }
 
-/**
- * Reads the file of `TAILRACE_RECEIVERS_FILE`.
- *
- * @throws InputError with the line of each fault and what would be right, never a value of the file: it may be a secret
- */
+/** @throws InputError with the line of each fault and what would be right, never a value of the file: it may be a secret */
 export async function readReceivers(
   path: string,
   { environment, resolve }: ReceiversOptions,
@@ -54,10 +50,8 @@ export async function readReceivers(
   rejectFaults(faults);
   if (!isMap(file.value)) throw new InputError([formatFault(file.fault([], NOT_A_MAP))]);
   const entries = Object.entries(file.value);
-  if (entries.length > RECEIVERS_MAX)
-    throw new InputError([
-      formatFault(file.fault([], `has ${entries.length} receivers; at most ${RECEIVERS_MAX} are allowed`)),
-    ]);
+  const tooMany = `has ${entries.length} receivers; at most ${RECEIVERS_MAX} are allowed`;
+  if (entries.length > RECEIVERS_MAX) rejectFaults([file.fault([], tooMany)]);
   rejectFaults([...checkNames(file), ...entries.flatMap((entry) => findEntryFaults(file, entry))]);
   return new Map(entries.map(([name, fields]) => [name, openReceiver(name, fields, resolve)]));
 }
@@ -102,7 +96,7 @@ function findEntryFaults(file: YamlFile, [name, fields]: readonly [string, unkno
 }
 
 function findKind(name: unknown): ReceiverKind | undefined {
-  return Object.entries(RECEIVER_KINDS).find(([known]) => known === name)?.[1];
+  return typeof name === 'string' && Object.hasOwn(RECEIVER_KINDS, name) ? RECEIVER_KINDS[name] : undefined;
 }
 
 function findUrlFault(

@@ -38,17 +38,14 @@ const POLL_MS = 500;
 /** What is sent to one receiver, one message at a time. */
 interface Line {
   readonly receiver: Receiver;
-  readonly sendNext: () => Promise<number | undefined>;
-  readonly throttle: (work: () => void) => void;
+  readonly sendNext: ReturnType<typeof createDelivery>;
+  readonly throttle: ReturnType<typeof createThrottle>;
   /** By `ticks`: it is left alone until then. */
   restUntilMs: number;
   running?: Promise<void> | undefined;
 }
 
-/**
- * Sends the messages of the outbox, one at a time to each receiver, each receiver by itself. Only one process may do so
- * at a time.
- */
+/** Sends the messages of the outbox, one at a time to each receiver. Only one process may do so at a time. */
 export function createSender(options: SenderOptions) {
   const { receivers, ticks, now, watch } = options;
   const lines = new Map<string, Line>();
@@ -108,10 +105,8 @@ const RETRY_AFTER_MS_MAX = 3_600_000;
 const EXPIRY_TRIES_MIN = 10;
 
 /**
- * Creates the deliveries to one receiver: each message until the receiver has accepted it, or a day has passed.
- *
- * @returns sends the next message that is due; returns for how many ms the receiver should be left alone, `undefined`
- * if nothing is due
+ * Delivers each message until the receiver has accepted it, or a day has passed.
+ * @returns sends what is due next; returns for how many ms to leave the receiver alone, `undefined` if nothing is due
  */
 export function createDelivery(
   receiver: Receiver,
@@ -132,15 +127,16 @@ export function createDelivery(
       return undefined;
     } catch (error) {
       signal.throwIfAborted();
-      const failure = toSendError(error);
-      if (!failure.isRejected) failures++;
-      return failure;
+      if (!(error instanceof SendError))
+        // Such as a message that cannot be written: it must not hold up the receiver's other messages.
+        return new SendError(messageOf(error), { isRejected: true, cause: error });
+      if (!error.isRejected) failures++;
+      return error;
     }
   }
 
-  function restMs(tries: number, { retryAfterMs = 0 }: SendError): number {
-    return Math.max(backOffMs(tries, { ...BACK_OFF, random }), Math.min(retryAfterMs, RETRY_AFTER_MS_MAX));
-  }
+  const restMs = (tries: number, { retryAfterMs = 0 }: SendError): number =>
+    Math.max(backOffMs(tries, { ...BACK_OFF, random }), Math.min(retryAfterMs, RETRY_AFTER_MS_MAX));
 
   async function finish(message: OutboxMessage): Promise<void> {
     accepted.add(message);
@@ -197,11 +193,4 @@ export function createDelivery(
     await finish(queued);
     return 0;
   };
-}
-
-/** A failure that is not the receiver's, such as a message that cannot be written, must not hold up its other messages. */
-function toSendError(error: unknown): SendError {
-  return error instanceof SendError
-    ? error
-    : new SendError(messageOf(error), { isRejected: true, cause: error });
 }

@@ -1,17 +1,103 @@
 import { createHash, createHmac } from 'node:crypto';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
 import type { AlertMessage } from '../message.ts';
 import { oneLine, shorten } from '../text.ts';
-import type { Post } from './post.ts';
-import { describeInstances, type Outgoing, titleOf } from './receiver.ts';
+import {
+  attempt,
+  describeInstances,
+  type Outgoing,
+  type Send,
+  SendError,
+  type Target,
+  titleOf,
+} from './receiver.ts';
 
-// What a message becomes at each kind of receivers that is called over HTTP.
+// Receivers that are called over HTTP: how a request is sent, and what a message becomes at each kind.
+
+// Of a response that is not 2xx: enough for its reason. The rest is not read.
+const RESPONSE_BYTES_MAX = 1_024;
+// Of the message itself; the receiver may accept the next one.
+const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/** A request to a receiver. */
+interface Post {
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Posts JSON, one request after the other. Any 2xx is success, its body is not read; redirects are not followed.
+ * @throws SendError naming the status and the start of the response
+ */
+export function createPosting(target: Target, toPosts: (outgoing: Outgoing) => readonly Post[]): Send {
+  return async (outgoing, signal) => {
+    for (const post of toPosts(outgoing))
+      await attempt(target, signal, async (ends) => judge(await respond(target, post, ends)));
+  };
+}
+
+function respond(
+  { url, lookup }: Target,
+  { body, headers }: Post,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+  return new Promise((resolve, reject) => {
+    const options = {
+      method: 'POST',
+      agent: false, // closes the connection after the response
+      ...{ lookup, signal },
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': Buffer.byteLength(text),
+        'user-agent': 'Tailrace',
+        ...headers,
+      },
+    };
+    request(url, options, resolve).on('error', reject).end(text);
+  });
+}
+
+async function judge(response: IncomingMessage): Promise<void> {
+  const { statusCode: status = 0, headers } = response;
+  try {
+    if (status >= 200 && status < 300) return;
+    if (status >= 300 && status < 400)
+      throw new SendError(`returned ${status}; redirects are not followed`, { isRejected: true });
+    throw new SendError(`returned ${status}: ${await readStart(response)}`, {
+      retryAfterMs: parseRetryAfter(headers['retry-after']),
+      isRejected: status < 500 && !TEMPORARY.has(status),
+    });
+  } finally {
+    response.on('error', () => {}); // of the part that nobody reads
+    response.destroy();
+  }
+}
+
+/** Returns the start of the body; what cannot be read is left out, since the status is known. */
+async function readStart(response: IncomingMessage): Promise<string> {
+  let start = Buffer.alloc(0);
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      start = Buffer.concat([start, chunk]);
+      if (start.length >= RESPONSE_BYTES_MAX) break;
+    }
+  } catch {}
+  return start.toString('utf8', 0, RESPONSE_BYTES_MAX);
+}
+
+/** Parses seconds or an HTTP date, which is compared with this machine's clock. */
+function parseRetryAfter(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
+  return Number.isFinite(ms) ? Math.max(ms, 0) : undefined;
+}
 
 type Instance = AlertMessage['instances'][number];
 
-/**
- * Signs a message as https://www.standardwebhooks.com describes, once by each secret: there are several while one is
- * replaced.
- */
+/** Signs as https://www.standardwebhooks.com describes, once by each secret: there are several while one is replaced. */
 export function toWebhook({ id, message, sentAtMs }: Outgoing, secrets: readonly string[]): Post {
   const body = JSON.stringify(message);
   const seconds = Math.floor(sentAtMs / 1_000);
@@ -19,11 +105,8 @@ export function toWebhook({ id, message, sentAtMs }: Outgoing, secrets: readonly
     const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
     return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`;
   };
-  const headers = {
-    'webhook-id': id,
-    'webhook-timestamp': String(seconds),
-    'webhook-signature': secrets.map(sign).join(' '),
-  };
+  const signature = secrets.map(sign).join(' ');
+  const headers = { 'webhook-id': id, 'webhook-timestamp': String(seconds), 'webhook-signature': signature };
   return { body, headers };
 }
 
@@ -73,21 +156,25 @@ function escapeMarkup(text: string): string {
   return neutralise(escaped).replace(/[*_~`]/g, '\u2060$&\u2060');
 }
 
-function linksOf({ link, runbook }: AlertMessage) {
-  const links = [...toLink(link, 'Open in Tailrace'), ...toLink(runbook, 'Runbook')];
+function linksOf(message: AlertMessage) {
+  const links = listLinks(message).flatMap(toLink);
   return links.length === 0 ? [] : [{ type: 'section', text: { type: 'mrkdwn', text: links.join(' · ') } }];
 }
 
-function toLink(address: string | undefined, title: string): string[] {
-  if (address === undefined || !URL.canParse(address)) return [];
+/** The links of a message, as PagerDuty has them. */
+function listLinks({ link, runbook }: AlertMessage) {
+  return [
+    ...(link === undefined ? [] : [{ href: link, text: 'Open in Tailrace' }]),
+    ...(runbook === undefined ? [] : [{ href: runbook, text: 'Runbook' }]),
+  ];
+}
+
+function toLink({ href: address, text }: { readonly href: string; readonly text: string }): string[] {
+  if (!URL.canParse(address)) return [];
   const { href, protocol } = new URL(address);
   if (protocol !== 'https:' && protocol !== 'http:') return [];
-  const safe = href
-    .replaceAll('|', '%7C')
-    .replaceAll('>', '%3E')
-    .replaceAll('<', '%3C')
-    .replaceAll('&', '&amp;');
-  return [`<${safe}|${title}>`];
+  const safe = href.replace(/[|<>]/g, encodeURIComponent).replaceAll('&', '&amp;');
+  return [`<${safe}|${text}>`];
 }
 
 const SUMMARY_CHARS_MAX = 1_024; // PagerDuty's
@@ -107,19 +194,13 @@ export function toPagerDuty({ message }: Outgoing, routingKey: string) {
 
 function toEvent(message: AlertMessage, instance: Instance) {
   const { labels, values } = instance;
-  const { alert, status, severity, text, description, link, runbook, at } = message;
+  const { alert, status, severity, text, description, link, at } = message;
   const key = { dedup_key: keyOf(message, instance) };
   if (status === 'resolved') return { event_action: 'resolve', ...key };
   const name = Object.values(labels).join(', ');
-  const links = [
-    ...(link === undefined ? [] : [{ href: link, text: 'Open in Tailrace' }]),
-    ...(runbook === undefined ? [] : [{ href: runbook, text: 'Runbook' }]),
-  ];
   return {
-    event_action: 'trigger',
-    ...key,
-    client: 'Tailrace',
-    ...{ client_url: link, links },
+    ...{ event_action: 'trigger', ...key },
+    ...{ client: 'Tailrace', client_url: link, links: listLinks(message) },
     payload: {
       summary: shorten([titleOf(message), name, text].filter(Boolean).join(': '), SUMMARY_CHARS_MAX),
       ...{ source: 'tailrace', severity, timestamp: at, group: alert, class: status },
@@ -162,34 +243,26 @@ export function toAlertmanager({ message, sentAtMs }: Outgoing) {
 
 /** Identify the alert, so they have to be the same when it is resolved: neither status nor values. */
 function labelsOf({ alert, severity, test }: AlertMessage, { labels }: Instance): Record<string, string> {
-  const columns = Object.entries(labels).map(([name, value]) => [toOwnName(name), value] as const);
-  return toNames({
-    ...Object.fromEntries(columns),
-    ...{ alertname: alert, severity },
-    ...(test === true ? { test: 'true' } : {}),
-  });
-}
-
-/** As Prometheus renames labels whose names it needs: otherwise instances that only differ in them would be one. */
-function toOwnName(column: string): string {
-  return OWN_LABELS.includes(column) ? `exported_${column}` : column;
+  // As Prometheus renames labels whose names it needs: otherwise instances that only differ in them would be one.
+  const toOwn = (name: string) => (OWN_LABELS.includes(name) ? `exported_${name}` : name);
+  const columns = Object.entries(labels).map(([name, value]) => [toOwn(name), value] as const);
+  return toNames([
+    ...columns,
+    ...Object.entries({ alertname: alert, severity, ...(test === true && { test: 'true' }) }),
+  ]);
 }
 
 function annotationsOf(message: AlertMessage, { values }: Instance): Record<string, string> {
-  const { text, status, description, runbook = '' } = message;
-  const numbers = Object.entries(values).map(([column, value]) => [`value_${column}`, String(value ?? '')]);
-  return toNames({
-    ...Object.fromEntries(numbers),
-    summary: text,
-    status,
-    description,
-    runbook_url: runbook,
-  });
+  const { text: summary, status, description, runbook: runbook_url = '' } = message;
+  const numbers = Object.entries(values).map(
+    ([column, value]) => [`value_${column}`, String(value ?? '')] as const,
+  );
+  return toNames([...numbers, ...Object.entries({ summary, status, description, runbook_url })]);
 }
 
-/** Alertmanager rejects names with other characters, and a label without a value is none. */
-function toNames(texts: Record<string, string>): Record<string, string> {
-  const named = Object.entries(texts).map(([name, value]) => {
+/** Alertmanager rejects names with other characters, and a label without a value is none. The last of a name counts. */
+function toNames(texts: readonly (readonly [name: string, value: string])[]): Record<string, string> {
+  const named = texts.map(([name, value]) => {
     const safe = name.replace(/[^A-Za-z0-9_]/g, '_').replace(/^(?=\d|$)/, '_');
     return [safe, shorten(value, VALUE_CHARS_MAX)] as const;
   });
