@@ -141,9 +141,7 @@ describe('anchors', () => {
   test('and pages that code, messages and configurations name are there', () => {
     const files = globSync(
       '{bench,console/src,deploy,endpoints,scripts,sources,src,studio,template,test,trial}/**/*',
-      {
-        exclude: (path) => path.includes('node_modules'),
-      },
+      { exclude: (path) => path.includes('node_modules') },
     ).filter((path) => /\.(?:tsx?|js|ya?ml|sql|md|sh|conf|service|env|example)$/.test(path));
     const left = files.flatMap((path) =>
       [...readFileSync(path, 'utf8').matchAll(/\bdocs\/[a-z][\w./-]*\.md(?:#[\w-]+)?/g)]

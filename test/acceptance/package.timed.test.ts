@@ -33,9 +33,7 @@ const commands = [...page.matchAll(/^```sh\n([\s\S]*?)```$/gm)].flatMap(([, bloc
 const files = [...page.matchAll(/^`(endpoints\/[^`]+)`\n\n```\w+\n([\s\S]*?)```$/gm)];
 
 describe('the commands of docs/quickstart.md', () => {
-  test('lead from a clone to an answer of an endpoint of one’s own', {
-    timeout: TEST_MS_MAX,
-  }, async () => {
+  test('lead from a clone to an answer of an endpoint of one’s own', { timeout: TEST_MS_MAX }, async () => {
     expect([commands.length, files.length]).toEqual([7, 3]);
     const [cd = '', init = '', cdProject = '', dev = '', exportKey = '', send = '', call = ''] = commands;
     expect([cd, cdProject]).toEqual(['cd tailrace', 'cd ../my-logs']);

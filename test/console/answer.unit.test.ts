@@ -23,10 +23,7 @@ test.each([
 
 test('the address of a view holds all of it, and reading it gives it back', () => {
   const endpoint = { parameters: ['project', 'view'].map((name) => createParameterView(name)) };
-  const state = {
-    values: { project: 'a&b', view: 'x' },
-    view: 'json',
-  } as const;
+  const state = { values: { project: 'a&b', view: 'x' }, view: 'json' } as const;
   expect(parseUrl(formatUrl(state), endpoint)).toEqual(state);
 });
 

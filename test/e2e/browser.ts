@@ -53,11 +53,7 @@ export function startBrowser(url: string, providerUrl?: string): void {
     if (!existsSync('console/dist/index.html')) {
       throw new Error('the console is not built: npm run build:console');
     }
-    browser = await chromium.launch({
-      executablePath: executablePath(),
-      args: FLAGS,
-      timeout: WAIT_MS_MAX,
-    });
+    browser = await chromium.launch({ executablePath: executablePath(), args: FLAGS, timeout: WAIT_MS_MAX });
     shared = await newContext();
   });
   afterEach(async () => {

@@ -4,7 +4,7 @@ import { findOwner, parsePinnedParameters } from '../../src/query/pins.ts';
 import { escapePattern } from '../../src/sql/pattern.ts';
 import { CACHED } from '../support/cached-endpoint.ts';
 import { errorOf } from '../support/keys.ts';
-import { shareService } from '../support/shared-service.ts';
+import { shareService } from '../support/service.ts';
 
 const UUID = '7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10';
 const { core } = await shareService();

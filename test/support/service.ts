@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
-import { afterAll } from 'vitest';
+import { afterAll, beforeEach } from 'vitest';
 import { type Bounds, type Config, parseConfig } from '../../src/config/config.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { insertEvents } from '../../src/ingest/writer.ts';
@@ -163,6 +163,32 @@ export async function ownService(options?: Parameters<typeof startTestService>[0
   const service = await startTestService(options);
   afterAll(service.close);
   return service;
+}
+
+type TestService = Awaited<ReturnType<typeof startTestService>>;
+
+// Files of a worker share their modules (`isolate: false`); globalThis holds it even if a module is loaded anew.
+const shared = globalThis as { tailraceSharedService?: Promise<TestService> };
+let projects = 0;
+
+/**
+ * The service that all test files of a worker share: the shipped definitions, no setting changed, never closed by a test (it ends with
+ * its worker). A test uses its own project (`newProject`), key names and search words, so that it sees only its own events, and never
+ * asserts on totals of the whole service. A file that needs settings, definitions, restarts or totals starts its own service.
+ */
+export function shareService(): Promise<TestService> {
+  shared.tailraceSharedService ??= startTestService();
+  const service = shared.tailraceSharedService;
+  // A test may move the clock; the next one finds the real time again.
+  beforeEach(async () => {
+    (await service).clock.now = Date.now();
+  });
+  return service;
+}
+
+/** The name of a project that no other test of this run uses. */
+export function newProject(): string {
+  return `p${process.pid}x${++projects}`;
 }
 
 /** The shipped sources with a retention of a century: a test whose clock stands in the past keeps its events. */

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { announceService } from '../../../src/cli/local-service.ts';
 import { writeDefinitions } from '../../sandbox/support.ts';
+import { expectExit } from '../../support/cli.ts';
 import { runProgram } from '../../support/program.ts';
 import { ownService, PRIVATE_KEY, PUBLIC_KEY, storeEvents } from '../../support/service.ts';
 
@@ -40,7 +41,7 @@ describe('tailrace query', () => {
     [
       'a SELECT that it ignores',
       [...P1, '--sql', 'SELECT 1'],
-      '--sql needs an endpoint with query_sandboxing: true',
+      '--sql needs an endpoint with query_sandboxing',
     ],
   ])('with %s says so in one line', async (_, args, message) => {
     const { code, stdout, stderr } = await query(['sandbox.off', ...args]);
@@ -49,10 +50,10 @@ describe('tailrace query', () => {
   });
 
   test('with an unknown format names those that there are', async () => {
-    const { code, stderr } = await query(['sandbox.off', ...P1, '--format', 'xml']);
-    expect([code, stderr]).toEqual([
+    expectExit(
+      await query(['sandbox.off', ...P1, '--format', 'xml']),
       2,
-      expect.stringContaining('json, ndjson, csv, arrow, parquet, prometheus'),
-    ]);
+      'json, ndjson, csv, arrow, parquet, prometheus',
+    );
   });
 });
