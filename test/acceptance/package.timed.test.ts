@@ -1,10 +1,10 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { endLeftProcesses, startProgram } from '../support/cli.ts';
 import { makeCheckout } from '../support/package.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { temporaryFolder, writeFiles } from '../support/service.ts';
 
 // Half a gigabyte of files, which npm has in its cache after the first time, and 300,000 sample events.
 const TEST_MS_MAX = 600_000;
@@ -48,10 +48,7 @@ describe('the commands of docs/quickstart.md', () => {
       return (await start(filledIn).ended).stdout;
     };
     expect(JSON.parse(await run(send))).toEqual({ message: 'Logged!' });
-    for (const [, path = '', text = ''] of files) {
-      await mkdir(join(project, dirname(path)), { recursive: true });
-      await writeFile(join(project, path), text);
-    }
+    await writeFiles(project, Object.fromEntries(files.map(([, path = '', text = '']) => [path, text])));
     await running.waitFor(/✓ counts the errors of the last hour\n1 test passed\n/);
     await expect.poll(() => run(call)).toContain('"result":[{"service":"pay","errors":1}]');
 

@@ -24,11 +24,9 @@ test.each([[['nosuch']], [['keys', 'create', '--name', 'x', '--scope', 'everythi
   },
 );
 
+const PORT = 'settings are environment variables: set TAILRACE_PORT, as in "TAILRACE_PORT=… tailrace serve"';
 test.each([
-  [
-    ['serve', '--port', '5'],
-    /'--port'\nsettings are .*: set TAILRACE_PORT, as in "TAILRACE_PORT=… tailrace serve"/,
-  ],
+  [['serve', '--port', '5'], new RegExp(`unknown option '--port'\n${PORT}`)],
   [['serve', '--nonsense'], /unknown option '--nonsense'\ntailrace --help lists the commands,/],
 ])('%j names the setting that was meant', async (args, message) => {
   expectExit(await runProgram([...args], {}), 2, message);

@@ -22,16 +22,10 @@ const ADDRESS = {
   source: ['postgres.logs', 'cloudflare.logs.prod'],
   project: 'aurora',
   range: undefined,
-  from: '2026-11-20T07:00:00Z',
-  until: '2026-11-20T08:00:00.5Z',
-  by: 'response.status_code',
-  measure: 'p95(execution_time_ms)',
-  top: 5,
+  ...{ from: '2026-11-20T07:00:00Z', until: '2026-11-20T08:00:00.5Z', live: true },
+  ...{ by: 'response.status_code', measure: 'p95(execution_time_ms)', top: 5 },
   columns: ['request.path', 'headers."a,b"'],
-  live: true,
-  order: 'oldest' as const,
-  view: 'compare' as const,
-  compare: 'range' as const,
+  ...({ order: 'oldest', view: 'compare', compare: 'range' } as const),
   mark: '2026-11-20T07:00:00Z/2026-11-20T07:10:00Z',
   at: '1795176000123456:postgres.logs:9c1f',
 };
@@ -77,11 +71,8 @@ test('a search of the team is a file that the service reads, without what is of 
   if (!('value' in file)) throw new Error(JSON.stringify(file));
   expect(SAVED_SEARCHES.check(file)).toEqual([]);
   for (const name of ['live', 'at']) address.delete(name);
-  expect(SAVED_SEARCHES.create(file)).toMatchObject({
-    name: 'cafe-fails',
-    title,
-    search: Object.fromEntries(address),
-  });
+  const search = Object.fromEntries(address);
+  expect(SAVED_SEARCHES.create(file)).toMatchObject({ name: 'cafe-fails', title, search });
   expect(slugOf('検索')).toMatch(/^search-\w+$/);
 });
 

@@ -22,14 +22,9 @@ const document: OpenApi = {
 
 describe('the reference', () => {
   test('lists each endpoint and each way of sending events once, by tag', () => {
-    const listed = listGroups(document).map(({ name, operations }) => [
-      name,
-      operations.map(({ operationId }) => operationId),
-    ]);
-    expect(listed).toEqual([
-      ['endpoints', ['get_a']],
-      ['events', ['send', 'delete_event']],
-    ]);
+    const groups = listGroups(document).map(({ name, operations }) => [name, operations] as const);
+    const listed = groups.map(([name, all]) => [name, all.map(({ operationId }) => operationId).join(' ')]);
+    expect(Object.fromEntries(listed)).toEqual({ endpoints: 'get_a', events: 'send delete_event' });
   });
 
   test.each<[Schema, string]>([

@@ -6,13 +6,8 @@ import { findProgram } from '../../scripts/programs.js';
 
 // Without the network flags Chromium sends requests of its own.
 const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
+  ...['--disable-background-networking', '--disable-component-update'],
 ];
 
 // Ends a wait for what never comes; far above what anything takes on a busy machine.

@@ -116,13 +116,14 @@ columns:
   const endpoint = { definition, sql: 'SELECT count() AS requests FROM edge_logs' };
   const alert = ALERT.replace(/^(parameters|per): .*\n/gm, '').replace('{{ path }}', '{{ requests }}');
   const onFresh = alert.replace('failing.paths', 'fresh').replace('failures', 'requests');
+  const onRows = onFresh.replace('column: requests', 'column: rows');
   const attempt = (body: object) => post('alerts/try', body);
   const tried = await attempt({ definition: onFresh.replace('above: 3', 'below: 3'), endpoint });
   const json = { fired: 1, failures: 0, messages: [{ status: 'firing' }] };
   expect(tried).toMatchObject({ status: 200, json });
   for (const [body, message] of [
     [{ definition: onFresh }, 'no endpoint is called "fresh"'],
-    [{ definition: onFresh.replace('column: requests', 'column: rows'), endpoint }, 'has no column "rows"'],
+    [{ definition: onRows, endpoint }, 'fresh has no column "rows"'],
     [{ definition: onFresh, endpoint: { ...endpoint, sql: 'SELECT 1 AS other' } }, 'requests'],
   ] as const) {
     expectError(await attempt(body), 'invalid_definition', message);

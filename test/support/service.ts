@@ -27,6 +27,8 @@ export interface AnswerBody {
   readonly error: { code: string; message: string; status: number; request_id: string; errors: object[] };
 }
 
+type Texts = Readonly<Record<string, string>>;
+
 /** A clock that stands still until it is set; ms since the epoch. */
 export interface Clock {
   now: number;
@@ -55,6 +57,14 @@ export async function ownFolder(): Promise<{ readonly path: string }> {
   return { path };
 }
 
+/** Writes files by their paths below a folder. */
+export async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(join(folder, path, '..'), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+}
+
 /** The real engine with the shipped definitions, in a temporary folder. */
 export async function openTestStore(env: Readonly<Record<string, string>> = {}) {
   const folder = await temporaryFolder();
@@ -70,21 +80,13 @@ export async function openTestStore(env: Readonly<Record<string, string>> = {}) 
 }
 
 /** Stores events where a command with these settings finds them. */
-export async function storeFor(
-  env: Readonly<Record<string, string>>,
-  source: string,
-  events: readonly object[],
-): Promise<void> {
+export async function storeFor(env: Texts, source: string, events: readonly object[]): Promise<void> {
   const core = await openCore(parseConfig(env), 'a test');
   await storeEvents(core, source, events, Date.now()).finally(core.close);
 }
 
 /** What an endpoint returns on the store of these settings, without a service. */
-export async function askStore(
-  env: Readonly<Record<string, string>>,
-  name: string,
-  parameters: Readonly<Record<string, string>>,
-): Promise<string> {
+export async function askStore(env: Texts, name: string, parameters: Texts): Promise<string> {
   const core = await openCore(parseConfig(env), 'a test');
   try {
     const endpoint = core.registry.getEndpoint(name);
@@ -130,20 +132,11 @@ export async function startTestService(
   const url: string = await service.app.listen({ host: config.host, port: config.port, backlog: 4_096 });
 
   /** GET of an endpoint with the private key; the answer's JSON. */
-  async function call(
-    endpoint: string,
-    parameters: Readonly<Record<string, string>> = {},
-    headers: Readonly<Record<string, string>> = {},
-  ) {
-    const query = new URLSearchParams(parameters);
-    const response = await fetch(`${url}/api/endpoints/query/${endpoint}?${query}`, {
-      headers: { 'x-api-key': PRIVATE_KEY, ...headers },
-    });
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: (await response.json()) as AnswerBody,
-    };
+  async function call(endpoint: string, parameters: Texts = {}, more: Texts = {}) {
+    const path = `/api/endpoints/query/${endpoint}?${new URLSearchParams(parameters)}`;
+    const response = await fetch(url + path, { headers: { 'x-api-key': PRIVATE_KEY, ...more } });
+    const { status, headers } = response;
+    return { status, headers, body: (await response.json()) as AnswerBody };
   }
 
   /** The text of a new key, which may query unless `grant` says otherwise. */

@@ -47,7 +47,12 @@ describe('the store of a command in a folder', () => {
     [[], {}, 'data', /^tailrace: no service runs on \.\/data or \.tailrace; using data directory \.\/data$/m],
     [['dev'], {}, '.tailrace', /^Key/],
     [['serve'], {}, 'data', /^Key/],
-    [['serve', 'dev'], {}, 'data', /^tailrace: using the store of the settings \(\.\/data\), not that of /m],
+    [
+      ['serve', 'dev'],
+      {},
+      'data',
+      / using the store of the settings \(\.\/data\), not that of "tailrace dev"$/m,
+    ],
     [['dev'], named, 'named', /^Key/],
   ])('where %j runs, with %j, is in %s', async (runs, own, dir, note) => {
     const path = await mkdtemp(join(folder.path, 'cwd-'));
