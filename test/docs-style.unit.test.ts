@@ -5,13 +5,8 @@ import { expect, test } from 'vitest';
 const WORDS_MAX = 20_000;
 const COLUMNS_MAX = 150;
 
-const pages = globSync([
-  'README.md',
-  'CONTRIBUTING.md',
-  'SECURITY.md',
-  'contributing/*.md',
-  'docs/**/*.md',
-]).toSorted();
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'contributing/*.md', 'docs/**/*.md'];
+const pages = globSync(PAGES).toSorted();
 const read = (path: string) => readFileSync(path, 'utf8');
 
 test('the README and the pages of docs/ are short enough to be read', () => {

@@ -1,4 +1,4 @@
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -8,20 +8,16 @@ import { SETTINGS } from '../src/config/settings.ts';
 import { ERROR_CODES } from '../src/errors.ts';
 
 const pages = await renderPages();
-const docs = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((name) =>
-  name.endsWith('.md'),
-);
-const texts = new Map(
-  [
-    'README.md',
-    'CONTRIBUTING.md',
-    'SECURITY.md',
-    ...globSync('contributing/*.md'),
-    ...globSync('docs/*.txt'),
-    ...readdirSync('schema').map((name) => join('schema', name)),
-    ...docs.map((name) => join('docs', name)),
-  ].map((path) => [path, readFileSync(path, 'utf8')]),
-);
+const docs = globSync('docs/**/*.md');
+const paths = globSync([
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'contributing/*.md',
+  'docs/*.txt',
+  'schema/*',
+]);
+const texts = new Map([...paths, ...docs].map((path) => [path, readFileSync(path, 'utf8')]));
 const all = [...texts.values()].join('\n');
 
 test.each([...pages])('%s is what `npm run docs` generates', (path, text) => {
@@ -30,9 +26,8 @@ test.each([...pages])('%s is what `npm run docs` generates', (path, text) => {
 
 test('there is no page for an endpoint that does not exist', () => {
   const made = [...pages.keys()].filter((path) => path.startsWith('docs/endpoints/'));
-  expect(docs.filter((name) => name.startsWith('endpoints/')).map((name) => join('docs', name))).toEqual(
-    made.toSorted(),
-  );
+  const there = docs.filter((path) => path.startsWith('docs/endpoints/'));
+  expect(there.toSorted()).toEqual(made.toSorted());
 });
 
 test('every variable that the docs name is a setting', () => {
@@ -60,9 +55,8 @@ test('every call of a shipped endpoint that the docs show sends what the endpoin
     const file = join('endpoints', name, 'endpoint.yaml');
     if (!existsSync(file)) return [];
     // A definition as `check` accepts it.
-    const { parameters } = parse(readFileSync(file, 'utf8')) as {
-      parameters: Record<string, { required?: true }>;
-    };
+    type Definition = { parameters: Record<string, { required?: true }> };
+    const { parameters } = parse(readFileSync(file, 'utf8')) as Definition;
     const sent = new URLSearchParams(query);
     const missing = Object.keys(parameters).filter((one) => parameters[one]?.required && !sent.has(one));
     return missing.map((one) => `${name}?${query}: ${one}`);
@@ -141,9 +135,7 @@ describe('anchors', () => {
   test('and pages that code, messages and configurations name are there', () => {
     const files = globSync(
       '{bench,console/src,deploy,endpoints,scripts,sources,src,studio,template,test,trial}/**/*',
-      {
-        exclude: (path) => path.includes('node_modules'),
-      },
+      { exclude: (path) => path.includes('node_modules') },
     ).filter((path) => /\.(?:tsx?|js|ya?ml|sql|md|sh|conf|service|env|example)$/.test(path));
     const left = files.flatMap((path) =>
       [...readFileSync(path, 'utf8').matchAll(/\bdocs\/[a-z][\w./-]*\.md(?:#[\w-]+)?/g)]
@@ -172,7 +164,7 @@ function headingsOf(text: string): string[] {
   return [...headings].map(([, heading = '']) =>
     heading
       .toLowerCase()
-      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
       .replaceAll(' ', '-'),
   );
 }

@@ -8,7 +8,7 @@ import { hasPostgres, startPostgres } from '../../trial/postgres.ts';
 import { KEY, type Server, startServer } from '../../trial/server.ts';
 import { scale } from '../support/property.ts';
 import { type Received, startReceiver } from '../support/receiver-server.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { temporaryFolder, writeFiles } from '../support/service.ts';
 
 const KILLS = scale(50);
 const CUTS = scale(20);
@@ -43,10 +43,7 @@ to: [ops]
 async function setUp() {
   const folder = await temporaryFolder();
   const receiver = await startReceiver();
-  for (const [name, text] of Object.entries(FILES)) {
-    await mkdir(join(folder.path, name, '..'), { recursive: true });
-    await writeFile(join(folder.path, name), text);
-  }
+  await writeFiles(folder.path, FILES);
   const entry = `ops: { kind: webhook, url: "${receiver.url}", secret: ${SECRET}, private: true }\n`;
   await writeFile(join(folder.path, 'receivers'), entry, { mode: 0o600 });
   const running = new Set<Server>();

@@ -5,7 +5,7 @@ import { openCore } from '../../src/service/open-core.ts';
 import { endLeftProcesses, runCli, startCli, startServe } from '../support/cli.ts';
 import { copyFewDefinitions } from '../support/definitions.ts';
 import { toNdjson } from '../support/events.ts';
-import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
+import { idsOf, post, TO_EDGE } from '../support/http.ts';
 import { ownFolder, PRIVATE_KEY, testConfig } from '../support/service.ts';
 
 const folder = await ownFolder();

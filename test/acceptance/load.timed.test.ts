@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { endLeftProcesses, startCli } from '../support/cli.ts';
 import { edgeEvents, toNdjson } from '../support/events.ts';
-import { EDGE, idsOf } from '../support/ingest.ts';
-import { ownFolder, ownService, PUBLIC_KEY } from '../support/service.ts';
-import { newProject } from '../support/shared-service.ts';
+import { EDGE, idsOf } from '../support/http.ts';
+import { newProject, ownFolder, ownService, PUBLIC_KEY } from '../support/service.ts';
 
 const folder = await ownFolder();
 const service = await ownService();

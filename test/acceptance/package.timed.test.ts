@@ -1,10 +1,10 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { endLeftProcesses, startProgram } from '../support/cli.ts';
 import { makeCheckout } from '../support/package.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { temporaryFolder, writeFiles } from '../support/service.ts';
 
 // Half a gigabyte of files, which npm has in its cache after the first time, and 300,000 sample events.
 const TEST_MS_MAX = 600_000;
@@ -33,9 +33,7 @@ const commands = [...page.matchAll(/^```sh\n([\s\S]*?)```$/gm)].flatMap(([, bloc
 const files = [...page.matchAll(/^`(endpoints\/[^`]+)`\n\n```\w+\n([\s\S]*?)```$/gm)];
 
 describe('the commands of docs/quickstart.md', () => {
-  test('lead from a clone to an answer of an endpoint of one’s own', {
-    timeout: TEST_MS_MAX,
-  }, async () => {
+  test('lead from a clone to an answer of an endpoint of one’s own', { timeout: TEST_MS_MAX }, async () => {
     expect([commands.length, files.length]).toEqual([7, 3]);
     const [cd = '', init = '', cdProject = '', dev = '', exportKey = '', send = '', call = ''] = commands;
     expect([cd, cdProject]).toEqual(['cd tailrace', 'cd ../my-logs']);
@@ -50,10 +48,7 @@ describe('the commands of docs/quickstart.md', () => {
       return (await start(filledIn).ended).stdout;
     };
     expect(JSON.parse(await run(send))).toEqual({ message: 'Logged!' });
-    for (const [, path = '', text = ''] of files) {
-      await mkdir(join(project, dirname(path)), { recursive: true });
-      await writeFile(join(project, path), text);
-    }
+    await writeFiles(project, Object.fromEntries(files.map(([, path = '', text = '']) => [path, text])));
     await running.waitFor(/✓ counts the errors of the last hour\n1 test passed\n/);
     await expect.poll(() => run(call)).toContain('"result":[{"service":"pay","errors":1}]');
 

@@ -7,8 +7,7 @@ import { afterEach, expect, test } from 'vitest';
 import { endLeftProcesses, runCli, startProgram, startServe } from '../support/cli.ts';
 import { getEngineProcess } from '../support/engine-process.ts';
 import { edgeEvents } from '../support/events.ts';
-import { get, QUERY_PATH } from '../support/http.ts';
-import { post, TO_EDGE } from '../support/ingest.ts';
+import { get, post, QUERY_PATH, TO_EDGE } from '../support/http.ts';
 import { ownFolder, PUBLIC_KEY } from '../support/service.ts';
 
 const folder = await ownFolder();

@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
-import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
+import { endLeftProcesses, expectExit, runCli, startServe } from '../support/cli.ts';
 import { ownFolder } from '../support/service.ts';
 
 const exec = promisify(execFile);
@@ -37,7 +37,7 @@ test.for(['4k', '64k', '192k'])(
     });
     const onDisk = { ...env, TAILRACE_DATA_DIR: join(disk, 'data') };
     const full = await runCli(['serve'], { env: onDisk });
-    expect([full.code, full.stderr]).toEqual([3, expect.stringContaining('the disk is full; make room')]);
+    expectExit(full, 3, 'the disk is full; make room');
     await mount('remount,size=64m');
     const service = await startServe(onDisk);
     expect((await service.stop()).code).toBe(0);

@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import type { AlertMessage } from '../../src/alerts/message.ts';
 import type { AlertEntryView, AlertView } from '../../src/management/alert-view.ts';
 import { readEagerAlert, storeFailures } from '../support/alerting.ts';
-import { get, read, request } from '../support/http.ts';
-import { post } from '../support/ingest.ts';
+import { get, post, read, request } from '../support/http.ts';
 import { type ReceiverServer, startReceiver } from '../support/receiver-server.ts';
 import { ownFolder, PRIVATE_KEY, startTestService } from '../support/service.ts';
 

@@ -51,13 +51,7 @@ test('what one key does to the engine costs another no cached answer and no even
     const attack = attacks.find((one) => one.short === short);
     if (attack === undefined) throw new Error(`no attack is called ${short}`);
     const result = await tryAttack(target, attack, times);
-    expect(result).toMatchObject({
-      cachedFailed: 0,
-      failedOutside: [],
-      lost: 0,
-      doubled: 0,
-      isReady: true,
-    });
+    expect(result).toMatchObject({ cachedFailed: 0, failedOutside: [], lost: 0, doubled: 0, isReady: true });
     expect(result.restarts).toBeGreaterThan(0);
     expect(result.restarts).toBeLessThanOrEqual(restartsMax);
     expect(result.cached).toBeGreaterThan(0);

@@ -43,9 +43,8 @@ describe('an answer of another shape', () => {
 describe.each(INHERITED)('the name %s', (name) => {
   test('means a member of its own only', () => {
     expect(ownMember<unknown>({}, name)).toBeUndefined();
-    expect(ownMember<unknown>(JSON.parse(`{"${name}":1}`) as object as Record<string, unknown>, name)).toBe(
-      1,
-    );
+    const own = JSON.parse(`{"${name}":1}`) as Record<string, unknown>;
+    expect(ownMember<unknown>(own, name)).toBe(1);
   });
 
   test('as a field of a line is its value, or none', () => {
@@ -66,10 +65,10 @@ const SOURCE: SenderTarget['source'] = {
 };
 const ORIGIN = 'https://logs.example.com';
 const write = (project: string, key?: string) =>
-  SENDERS.map((sender) => ({
-    ...sender,
-    text: writeSender(sender, { origin: ORIGIN, source: SOURCE, project, key }),
-  }));
+  SENDERS.map((sender) => {
+    const text = writeSender(sender, { origin: ORIGIN, source: SOURCE, project, key });
+    return { ...sender, text };
+  });
 
 describe.each(write('p 1').map((one) => [one.label, one] as const))('the configuration of %s', (_, one) => {
   test('has the address of this service, and the variable of the key until one is made', () => {
@@ -90,13 +89,8 @@ test.each(['filebeat', 'logstash'])('%s gets the port, since its default is that
 });
 
 test('the event of curl has a level that is one', () => {
-  const level = {
-    name: 'level',
-    type: 'keyword',
-    path: ['metadata', 'level'],
-    other_paths: [],
-    description: '',
-  };
+  const path = ['metadata', 'level'];
+  const level = { name: 'level', type: 'keyword', path, other_paths: [], description: '' };
   const target = { origin: ORIGIN, source: { ...SOURCE, columns: [level] }, project: 'p1', key: undefined };
   const [curl] = SENDERS;
   expect(curl && writeSender(curl, target)).toContain('"level": "info"');

@@ -29,10 +29,8 @@ function at(text: string, words = WORDS) {
 }
 
 test('completion of SQL offers the columns of a table after its name or alias and a dot', () => {
-  expect(at('SELECT edge_logs.st| FROM edge_logs')).toMatchObject({
-    word: 'st',
-    labels: ['id', 'status_code'],
-  });
+  const labels = ['id', 'status_code'];
+  expect(at('SELECT edge_logs.st| FROM edge_logs')).toMatchObject({ word: 'st', labels });
   expect(at('SELECT e.| FROM edge_logs AS e').labels).toEqual(['id', 'status_code']);
   expect(at('SELECT a.| FROM edge_logs e JOIN auth_logs a ON 1').labels).toEqual(['id', 'grant']);
   expect(at('SELECT x.| FROM edge_logs').labels).toEqual([]);
@@ -56,10 +54,7 @@ test('what is shown of two texts leads from the one to the other', () => {
 test('a definition gets other columns, or another name, and nothing else of it changes', () => {
   const rest = 'description: |\n  Text.\n\n  # text\n# a comment\ncaching: disabled\n';
   const before = `id: x\nname: a.b # its name\ncolumns:\n  n: { type: integer, description: N. }\n# inner\n\n  m:\n    type: string\n\n${rest}`;
-  const columns = [
-    { name: 'n', type: 'integer' as const },
-    { name: 'size', type: 'integer' as const },
-  ];
+  const columns = ['n', 'size'].map((name) => ({ name, type: 'integer' as const }));
   const expected =
     'columns:\n  n: { type: integer, description: N. }\n  size: { type: integer, description: Size. }\n';
   expect(withColumns(before, columns, [])).toBe(`id: x\nname: a.b # its name\n${expected}\n${rest}`);

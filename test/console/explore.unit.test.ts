@@ -26,10 +26,7 @@ const ADDRESS = {
   measure: 'p95(execution_time_ms)',
   top: 5,
   columns: ['request.path', 'headers."a,b"'],
-  live: true,
-  order: 'oldest' as const,
-  view: 'compare' as const,
-  compare: 'range' as const,
+  ...({ live: true, order: 'oldest', view: 'compare', compare: 'range' } as const),
   mark: '2026-11-20T07:00:00Z/2026-11-20T07:10:00Z',
   at: '1795176000123456:postgres.logs:9c1f',
 };
@@ -78,11 +75,8 @@ test('a search of the team is a file that the service reads, without what is of 
   if (!('value' in file)) throw new Error(JSON.stringify(file));
   expect(SAVED_SEARCHES.check(file)).toEqual([]);
   for (const name of ['live', 'at']) address.delete(name);
-  expect(SAVED_SEARCHES.create(file)).toMatchObject({
-    name: 'cafe-fails',
-    title,
-    search: Object.fromEntries(address),
-  });
+  const search = Object.fromEntries(address);
+  expect(SAVED_SEARCHES.create(file)).toMatchObject({ name: 'cafe-fails', title, search });
   expect(slugOf('検索')).toMatch(/^search-\w+$/);
 });
 

@@ -15,26 +15,16 @@ const document: OpenApi = {
     },
     '/api/logs': { post: operation('send', 'events') },
     '/logs/json': { post: operation('send_json', 'events') },
-    '/api/events/{id}': {
-      parameters: [ID],
-      delete: {
-        ...operation('delete_event', 'events'),
-      },
-    },
+    '/api/events/{id}': { parameters: [ID], delete: { ...operation('delete_event', 'events') } },
   },
   components: { schemas: {}, responses: {} },
 };
 
 describe('the reference', () => {
   test('lists each endpoint and each way of sending events once, by tag', () => {
-    const listed = listGroups(document).map(({ name, operations }) => [
-      name,
-      operations.map(({ operationId }) => operationId),
-    ]);
-    expect(listed).toEqual([
-      ['endpoints', ['get_a']],
-      ['events', ['send', 'delete_event']],
-    ]);
+    const groups = listGroups(document).map(({ name, operations }) => [name, operations] as const);
+    const listed = groups.map(([name, all]) => [name, all.map(({ operationId }) => operationId).join(' ')]);
+    expect(Object.fromEntries(listed)).toEqual({ endpoints: 'get_a', events: 'send delete_event' });
   });
 
   test.each<[Schema, string]>([

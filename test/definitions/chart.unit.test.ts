@@ -31,15 +31,11 @@ function read(chart: string) {
 describe('chart', () => {
   test('is one map, or a list of them, each with defaults', () => {
     const one = read('chart: { time: at, series: path, values: [n] }');
-    expect(one).toEqual({
-      faults: [],
-      charts: [
-        {
-          ...{ show: 'line', title: undefined, time: 'at', series: 'path', values: ['n'], unit: undefined },
-          ...{ band: [], bad: [], top: undefined, thresholds: [] },
-        },
-      ],
-    });
+    const chart = {
+      ...{ show: 'line', title: undefined, time: 'at', series: 'path', values: ['n'], unit: undefined },
+      ...{ band: [], bad: [], top: undefined, thresholds: [] },
+    };
+    expect(one).toEqual({ faults: [], charts: [chart] });
     const two = read(`chart:
   - { show: number, values: [ms], unit: ms, thresholds: [{ below: 5, severity: warning, label: idle }] }
   - { show: bar, series: path, values: [n], top: 50 }`);

@@ -21,9 +21,8 @@ test('the shipped definitions are read where nobody named a folder and there is 
   const both = findFolders(NONE);
   const [endpointsDir, sourcesDir, dashboardsDir] = ['endpoints', 'sources', 'dashboards'].map(shipped);
   expect(both).toEqual({ endpointsDir, sourcesDir, dashboardsDir, shipped: ['endpointsDir', 'sourcesDir'] });
-  expect(describeFolders(both)[0]).toContain(
-    'there is no folder ./endpoints here, so the endpoints that ship',
-  );
+  const why = 'there is no folder ./endpoints here, so the endpoints that ship';
+  expect(describeFolders(both)[0]).toContain(why);
   await mkdir('endpoints');
   expect(findFolders(NONE)).toEqual({ endpointsDir: './endpoints', sourcesDir, shipped: ['sourcesDir'] });
 });

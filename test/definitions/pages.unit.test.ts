@@ -1,9 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { formatFault } from '../../src/errors.ts';
-import { ownFolder } from '../support/service.ts';
+import { ownFolder, writeFiles } from '../support/service.ts';
 
 const folder = await ownFolder();
 const folders = { endpointsDir: join(folder.path, 'endpoints'), sourcesDir: join(folder.path, 'sources') };
@@ -37,14 +36,7 @@ columns: {}
 `;
 
 async function read(yaml: string, sql: string) {
-  for (const [path, text] of [
-    [YAML, yaml],
-    [QUERY, sql],
-    ['sources/test.logs.yaml', SOURCE],
-  ] as const) {
-    await mkdir(dirname(join(folder.path, path)), { recursive: true });
-    await writeFile(join(folder.path, path), text);
-  }
+  await writeFiles(folder.path, { [YAML]: yaml, [QUERY]: sql, 'sources/test.logs.yaml': SOURCE });
   const { faults, definitions } = await readDefinitions(folders);
   return {
     pages: definitions.endpoints[0]?.pages,
@@ -56,11 +48,8 @@ describe('a cursor', () => {
   test('names the order of the rows, the size of a page and the sources that are read', async () => {
     const { pages, faults } = await read(ENDPOINT, SQL);
     expect(faults).toEqual([]);
-    const [timestamp, id] = [
-      { name: 'timestamp', type: 'integer' },
-      { name: 'id', type: 'string' },
-    ];
-    const by = [timestamp, id].map((column) => ({ ...column, isDescending: true }));
+    const column = (name: string, type: string) => ({ name, type, isDescending: true });
+    const by = [column('timestamp', 'integer'), column('id', 'string')];
     expect(pages).toMatchObject({ by, size: 100, sources: [{ table: 'test_logs' }] });
   });
 

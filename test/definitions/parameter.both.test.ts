@@ -28,10 +28,7 @@ const declare = (type: ParameterTypeName, fields: Fields = FIELDS[type] ?? {}): 
 
 const BYTES_MAX = 1_000;
 
-interface Bound {
-  readonly type: string;
-  readonly value: unknown;
-}
+type Bound = { readonly type: string; readonly value: unknown };
 
 /** What the engine has for `@x` if a caller sends this. */
 async function bind(parameter: Parameter, sent?: string | string[], value = '@x'): Promise<Bound> {

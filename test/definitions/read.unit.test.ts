@@ -1,9 +1,9 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { formatFault, rejectFaults } from '../../src/errors.ts';
-import { ownFolder } from '../support/service.ts';
+import { ownFolder, writeFiles } from '../support/service.ts';
 
 const folder = await ownFolder();
 const folders = { endpointsDir: join(folder.path, 'endpoints'), sourcesDir: join(folder.path, 'sources') };
@@ -43,11 +43,7 @@ columns:
   text: { type: string, path: text, description: A text. }
 `;
 
-async function write(path: string, text: string | Buffer): Promise<void> {
-  const file = join(folder.path, path);
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, text);
-}
+const write = (path: string, text: string) => writeFiles(folder.path, { [path]: text });
 
 /** What is wrong, with the folder's own path left out. */
 async function faults(): Promise<string[]> {
@@ -57,9 +53,7 @@ async function faults(): Promise<string[]> {
 
 beforeEach(async () => {
   await rm(folder.path, { recursive: true });
-  await write('endpoints/test.one/endpoint.yaml', ENDPOINT);
-  await write('endpoints/test.one/query.sql', SQL);
-  await write('sources/test.logs.yaml', SOURCE);
+  await writeFiles(folder.path, { [YAML]: ENDPOINT, 'endpoints/test.one/query.sql': SQL, [LOGS]: SOURCE });
 });
 
 const YAML = 'endpoints/test.one/endpoint.yaml';
@@ -225,10 +219,7 @@ describe('the whole set', () => {
     const { faults: found } = await readDefinitions(folders);
     const places = [`${YAML}:2`, `${YAML}:4`, 'endpoints/test.two/endpoint.yaml:1'];
     const all = [...places, 'endpoints/test.two/query.sql:1', `${LOGS}:5`];
-    expect(() => rejectFaults(found)).toThrow(
-      expect.objectContaining({
-        faults: all.map((place) => expect.stringContaining(`${folder.path}/${place}: `)),
-      }),
-    );
+    const expected = all.map((place) => expect.stringContaining(`${folder.path}/${place}: `));
+    expect(() => rejectFaults(found)).toThrow(expect.objectContaining({ faults: expected }));
   });
 });

@@ -6,13 +6,8 @@ import { findProgram } from '../../scripts/programs.js';
 
 // Without the network flags Chromium sends requests of its own.
 const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
+  ...['--disable-background-networking', '--disable-component-update'],
 ];
 
 // Ends a wait for what never comes; far above what anything takes on a busy machine.
@@ -53,11 +48,7 @@ export function startBrowser(url: string, providerUrl?: string): void {
     if (!existsSync('console/dist/index.html')) {
       throw new Error('the console is not built: npm run build:console');
     }
-    browser = await chromium.launch({
-      executablePath: executablePath(),
-      args: FLAGS,
-      timeout: WAIT_MS_MAX,
-    });
+    browser = await chromium.launch({ executablePath: executablePath(), args: FLAGS, timeout: WAIT_MS_MAX });
     shared = await newContext();
   });
   afterEach(async () => {

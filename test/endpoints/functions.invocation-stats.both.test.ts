@@ -171,11 +171,9 @@ describe('the edges of the range', () => {
   });
 
   test('counts are JSON numbers and timestamps whole microseconds', async () => {
-    const events = [
-      { id: 'a', timestamp: now * 1000, metadata: { project_ref: 'as-text', execution_time_ms: 100.3 } },
-    ];
+    const metadata = { project_ref: 'as-text', execution_time_ms: 100.3 };
     service.clock.now = now;
-    await storeEvents(service.core, SOURCE, events, now);
+    await storeEvents(service.core, SOURCE, [{ id: 'a', timestamp: now * 1000, metadata }], now);
     const { text } = await ask(service.url, NAME, { project: 'as-text', interval: '5min' });
     expect(text).toBe(
       '{"result":[{"timestamp":1795158000000000,"min_execution_time":100.3,"max_execution_time":100.3,' +

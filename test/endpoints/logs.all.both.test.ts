@@ -27,21 +27,20 @@ function situation(size: fc.ArrayConstraints) {
 /** Every row is an event that matches, none comes twice, and their instants are the newest there are, in order. */
 function expectNewest(rows: readonly Row[], matching: readonly WireEvent[]): void {
   const byId = new Map(matching.map((event) => [event.id, event]));
-  expect(rows.map((row) => row['timestamp'])).toEqual(
-    matching.slice(0, ROWS_MAX).map((event) => event.timestamp),
-  );
+  const newest = matching.slice(0, ROWS_MAX).map((event) => event.timestamp);
+  expect(rows.map((row) => row['timestamp'])).toEqual(newest);
   expect(new Set(rows.map((row) => row['id'])).size).toBe(rows.length);
-  expect(rows).toEqual(
-    rows.map(({ id }) => {
-      const event = byId.get(String(id));
-      return {
-        id: event?.id,
-        timestamp: event?.timestamp,
-        event_message: event?.['event_message'] ?? '',
-        metadata: event?.['metadata'] ?? null,
-      };
-    }),
-  );
+  const expected = rows.map((row) => {
+    const event = byId.get(String(row['id']));
+    const { id, timestamp } = event ?? {};
+    return {
+      id,
+      timestamp,
+      event_message: event?.['event_message'] ?? '',
+      metadata: event?.['metadata'] ?? null,
+    };
+  });
+  expect(rows).toEqual(expected);
 }
 
 async function expectAsOracle(

@@ -128,13 +128,9 @@ async function until<T>(look: () => T | Promise<T>, expected: T): Promise<void> 
 /** Waits until nothing runs any more, by our count and by the engine's. */
 async function untilIdle(engine: Engine): Promise<void> {
   await until(() => countInEngine(engine), 0);
-  await until(
-    () => {
-      const { state, running, queued } = engine.gauges();
-      return { state, running, queued };
-    },
-    { state: 'up', running: 0, queued: 0 },
-  );
+  await expect
+    .poll(() => engine.gauges(), { interval: 10 })
+    .toMatchObject({ state: 'up', running: 0, queued: 0 });
 }
 
 /** Endless queries that the engine itself says it is computing. */
@@ -182,29 +178,22 @@ function describeRows(engine: () => Engine): void {
   });
 
   test('rows that were inserted are seen by every reader at once', async () => {
-    await engine().command(
-      `CREATE TABLE IF NOT EXISTS ${TABLE} (id Int64, text String) ENGINE = MergeTree ORDER BY id`,
-    );
+    await engine().command(`CREATE TABLE ${TABLE} (id Int64, text String) ENGINE = MergeTree ORDER BY id`);
     for (let i = 1; i <= 5; i++) {
       const rows = `[9007199254740993,${JSON.stringify(`é\0'\\${i}`)}]\n[${i},"x"]\n`;
       await insertInto(engine(), TABLE, ['id', 'text'], rows);
-      const counts = await Promise.all(
-        Array.from({ length: 6 }, () => ask(engine(), 'SELECT count() FROM contract')),
-      );
+      const count = () => ask(engine(), 'SELECT count() FROM contract');
+      const counts = await Promise.all(Array.from({ length: 6 }, count));
       expect(new Set(counts)).toEqual(new Set([`${2 * i}\n`]));
     }
     const sql = 'SELECT id, text FROM contract ORDER BY id DESC, text LIMIT 1';
-    expect(JSON.parse(await ask(engine(), sql, {}, 'JSONEachRow'))).toEqual({
-      id: JSON.parse('9007199254740993'),
-      text: "é\0'\\1",
-    });
+    const row = { id: JSON.parse('9007199254740993'), text: "é\0'\\1" };
+    expect(JSON.parse(await ask(engine(), sql, {}, 'JSONEachRow'))).toEqual(row);
     expect(await ask(engine(), 'SELECT max(id) FROM contract')).toBe('9007199254740993\n');
   });
 
   test('an insert that the engine rejects fails, and leaves nothing', async () => {
-    await engine().command(
-      `CREATE TABLE IF NOT EXISTS ${TABLE}_bad (id Int64) ENGINE = MergeTree ORDER BY id`,
-    );
+    await engine().command(`CREATE TABLE ${TABLE}_bad (id Int64) ENGINE = MergeTree ORDER BY id`);
     const insert = (text: string) => insertInto(engine(), `${TABLE}_bad`, ['id'], text);
     expect((await failureOf(insert('[1]\n["x"]\n'))).code).toBe('query_failed');
     expect(await ask(engine(), 'SELECT count() FROM contract_bad')).toBe('0\n');
@@ -276,10 +265,8 @@ function describeFailures(engine: () => Engine): void {
     ['match', 'a{1001}', 'invalid repetition size'],
   ])('%s of the pattern %s is invalid_parameter: %s', async (call, pattern, reason) => {
     const error = await failureOf(ask(engine(), `SELECT ${call}(materialize('abc'), @pattern)`, { pattern }));
-    expect(error).toMatchObject({
-      code: 'invalid_parameter',
-      message: `is not a valid RE2 regular expression: ${reason}`,
-    });
+    const message = `is not a valid RE2 regular expression: ${reason}`;
+    expect(error).toMatchObject({ code: 'invalid_parameter', message });
   });
 
   const conversions = ['toInt64(v)', 'toDateTime64(v, 6)', 'toUUID(v)', "CAST(v AS Enum8('a' = 1))"];
@@ -303,10 +290,8 @@ function describeFailures(engine: () => Engine): void {
 function describeSizeLimits(engine: () => Engine): void {
   test('a query over the memory limit is query_failed', async () => {
     const error = await failureOf(ask(engine(), 'SELECT length(groupArray(number)) FROM numbers(100000000)'));
-    expect(error).toMatchObject({
-      code: 'query_failed',
-      message: 'the query needs more memory than one query may take',
-    });
+    const message = 'the query needs more memory than one query may take';
+    expect(error).toMatchObject({ code: 'query_failed', message });
   });
 
   test.each(['JSONEachRow', 'TSVRaw'] as const)(

@@ -2,23 +2,14 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createSessionPool, type PoolLimits } from '../../src/engine/lanes.ts';
 import { TailraceError } from '../../src/errors.ts';
 
-class Session {
-  readonly name: string;
-  constructor(name: string) {
-    this.name = name;
-  }
-}
-const sessions = [new Session('first'), new Session('second'), new Session('third')] as const;
+type Session = { readonly name: string };
+const sessions: readonly [Session, ...Session[]] = [{ name: 'first' }, { name: 'second' }, { name: 'third' }];
 const [session] = sessions;
 const never = new AbortController().signal;
 
 function createPool(readers: number, limits: Partial<PoolLimits> = {}) {
-  const pool = createSessionPool<Session>(sessions.slice(0, readers), {
-    queueMax: 1000,
-    queuePerLaneMax: 1000,
-    queueTimeoutMs: 60_000,
-    ...limits,
-  });
+  const wide = { queueMax: 1000, queuePerLaneMax: 1000, queueTimeoutMs: 60_000 };
+  const pool = createSessionPool<Session>(sessions.slice(0, readers), { ...wide, ...limits });
   const served: string[] = [];
   /** Asks for a session in a lane; what it got, or the code of its rejection. */
   const ask = (lane: string, name = lane, signal = never) =>

@@ -92,9 +92,7 @@ async function insert(events: readonly Invocation[]): Promise<void> {
     timestamp: formatInstant(dayMs(day) * 1000 + Math.round(second * 1e6)),
     event_message: '',
     metadata: {
-      project_ref: project,
-      function_id: functionId,
-      execution_time_ms: time,
+      ...{ project_ref: project, function_id: functionId, execution_time_ms: time },
       response: { status_code: status },
     },
   }));
@@ -105,18 +103,11 @@ type Step =
   | { readonly kind: 'insert'; readonly events: readonly Invocation[] }
   | { readonly kind: 'forget' | 'build' | 'merge' | 'delete' | 'drop' };
 
+const some = fc.array(invocation, { minLength: 1, maxLength: 60, size: 'max' });
+const other = fc.constantFrom('forget', 'build', 'merge', 'delete', 'drop');
 const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constant('insert' as const),
-      events: fc.array(invocation, { minLength: 1, maxLength: 60, size: 'max' }),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({ kind: fc.constantFrom('forget', 'build', 'merge', 'delete', 'drop') }),
-  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('insert' as const), events: some }) },
+  { weight: 3, arbitrary: fc.record({ kind: other }) },
 );
 
 async function take(taken: Step): Promise<void> {
@@ -142,11 +133,9 @@ async function askBoth({ hour, ...asked }: typeof question extends fc.Arbitrary<
   const values: Values = { ...asked, now };
   const statement = createStatement(endpoint, JSON_FORMAT, values);
   const sql = createRewriter(statement.sql)((name) => writeValue(values[name] ?? ''));
-  const read = async (projections: 0 | 1) =>
-    JSON.stringify(
-      await engine.inspect(trusted(`${sql} SETTINGS optimize_use_projections = ${projections}`)),
-    );
-  const plan = JSON.stringify(await engine.inspect(trusted(`EXPLAIN ${sql}`)));
+  const inspect = async (text: string) => JSON.stringify(await engine.inspect(trusted(text)));
+  const read = (projections: 0 | 1) => inspect(`${sql} SETTINGS optimize_use_projections = ${projections}`);
+  const plan = await inspect(`EXPLAIN ${sql}`);
   return { with: await read(1), without: await read(0), readsRollup: plan.includes('(rollup_') };
 }
 

@@ -41,13 +41,9 @@ async function describeTables(): Promise<unknown> {
   );
 }
 
-const every: readonly SourceColumn[] = [
-  createColumn('a_string', 'string', ['metadata', 'v']),
-  createColumn('a_keyword', 'keyword', ['metadata', 'v']),
-  createColumn('an_integer', 'integer', ['metadata', 'v']),
-  createColumn('a_number', 'number', ['metadata', 'v']),
-  createColumn('a_boolean', 'boolean', ['metadata', 'v']),
-];
+const every: readonly SourceColumn[] = (['string', 'keyword', 'integer', 'number', 'boolean'] as const).map(
+  (type) => createColumn(`a_${type}`, type, ['metadata', 'v']),
+);
 
 describe('the tables of sources', () => {
   test('are created once: applying the same sources again changes nothing', async () => {
@@ -55,14 +51,11 @@ describe('the tables of sources', () => {
     await applySchema(engine, sources);
     const before = await describeTables();
     const commands: string[] = [];
-    const watched = {
-      ...engine,
-      command: <T extends string>(sql: SqlText<T>) => {
-        commands.push(textOf(sql));
-        return engine.command(sql);
-      },
+    const command = <T extends string>(sql: SqlText<T>) => {
+      commands.push(textOf(sql));
+      return engine.command(sql);
     };
-    await applySchema(watched, sources);
+    await applySchema({ ...engine, command }, sources);
     expect(commands).toEqual([]);
     expect(await describeTables()).toEqual(before);
   });
@@ -82,7 +75,7 @@ describe('the tables of sources', () => {
     await applySchema(engine, [wider]);
     await applySchema(engine, [wider]);
     const old = await readAll(wider);
-    const typed = ['a_string', 'an_integer', 'a_number', 'a_boolean'];
+    const typed = ['a_string', 'a_integer', 'a_number', 'a_boolean'];
     expect(old.map((row) => typed.map((name) => row[name]))).toEqual([
       ['x', null, null, null],
       [null, 12, 12, null],
@@ -108,26 +101,22 @@ describe('the tables of sources', () => {
     const narrow = { ...source, columns: [] };
     await applySchema(engine, [narrow]);
     await store(narrow, ['{"id":"2","metadata":{"v":8}}']);
-    expect((await readAll(source)).map((row) => row['an_integer'])).toEqual([7, 8]);
+    expect((await readAll(source)).map((row) => row['a_integer'])).toEqual([7, 8]);
   });
 
   test('reject another type, naming column, old and new, and change nothing', async () => {
     const source = makeSource(every);
     await applySchema(engine, [source]);
     const before = await describeTables();
-    const changed = {
-      ...source,
-      columns: [
-        createColumn('a_string', 'integer', ['metadata', 'v']),
-        createColumn('a_number', 'boolean', ['metadata', 'v']),
-        createColumn('new_one', 'string', ['metadata', 'w']),
-      ],
-    };
-    const other = makeSource([]);
-    expect(await faultsIn(() => applySchema(engine, [other, changed]))).toEqual([
-      'sources/test.logs.yaml: column "a_string" of test.logs is stored as Nullable(String) and cannot become Nullable(Int64); give the new column another name',
-      'sources/test.logs.yaml: column "a_number" of test.logs is stored as Nullable(Float64) and cannot become Nullable(Bool); give the new column another name',
-    ]);
+    const columns = [
+      createColumn('a_string', 'integer', ['metadata', 'v']),
+      createColumn('a_number', 'boolean', ['metadata', 'v']),
+      createColumn('new_one', 'string', ['metadata', 'w']),
+    ];
+    const fault = (name: string, old: string, type: string) =>
+      `sources/test.logs.yaml: column "${name}" of test.logs is stored as Nullable(${old}) and cannot become Nullable(${type}); give the new column another name`;
+    const faults = await faultsIn(() => applySchema(engine, [makeSource([]), { ...source, columns }]));
+    expect(faults).toEqual([fault('a_string', 'String', 'Int64'), fault('a_number', 'Float64', 'Bool')]);
     expect(await describeTables()).toEqual(before);
   });
 
@@ -135,9 +124,8 @@ describe('the tables of sources', () => {
     const source = makeSource([], { retentionDays: 2 });
     await applySchema(engine, [source]);
     const name = `tailrace.${source.table}`;
-    await engine.command(
-      trusted(`INSERT INTO ${name} (id, timestamp) SELECT 'old', now64(6) - toIntervalDay(9)`),
-    );
+    const old = trusted(`INSERT INTO ${name} (id, timestamp) SELECT 'old', now64(6) - toIntervalDay(9)`);
+    await engine.command(old);
     await engine.command(trusted(`OPTIMIZE TABLE ${name} FINAL`));
     expect(await readAll(source)).toMatchObject([{ id: 'old' }]);
   });
@@ -177,18 +165,13 @@ test('the value of a typed column is the same whether ingest takes it or the eng
   const expressions = tableColumns(makeSource(every)).filter((one) => one.expression !== '');
   const list = expressions.map((one) => `toJSONString(${one.expression})`).join(', ');
   const property = fc.asyncProperty(fc.array(metadata, { minLength: 1, maxLength: 20 }), async (texts) => {
-    const rows = await engine.inspect(
-      trusted(
-        `SELECT [${list}] AS found FROM (SELECT arrayJoin([${texts.map(writeValue).join(', ')}]) AS metadata, '' AS attributes)`,
-      ),
-    );
+    const read = `SELECT arrayJoin([${texts.map(writeValue).join(', ')}]) AS metadata, '' AS attributes`;
+    const rows = await engine.inspect(trusted(`SELECT [${list}] AS found FROM (${read})`));
     const taken = texts.map((json) => {
       const event: unknown = JSON.parse(`{"metadata":${json}}`);
       return every.map((one) => typedValue(findValue(event, one.path), one.type));
     });
-    const found = rows.map((row) =>
-      (row['found'] as string[]).map((json): unknown => zeroed(JSON.parse(json))),
-    );
+    const found = rows.map((row) => (row['found'] as string[]).map((json) => zeroed(JSON.parse(json))));
     expect(found).toEqual(taken.map((values) => values.map(zeroed)));
   });
   await fc.assert(property, runs(300));

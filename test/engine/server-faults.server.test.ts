@@ -33,13 +33,8 @@ afterAll(async () => {
 
 const ask = async (sql: string, values = {}) =>
   (await engine.query(sql, values, { format: 'TSVRaw' })).bytes.toString();
-const insert = (id: number) =>
-  engine.insert({
-    table: 'rows',
-    columns: ['id'],
-    format: 'JSONCompactEachRow',
-    bytes: Buffer.from(`[${id}]\n`),
-  });
+const ROWS = { table: 'rows', columns: ['id'], format: 'JSONCompactEachRow' } as const;
+const insert = (id: number) => engine.insert({ ...ROWS, bytes: Buffer.from(`[${id}]\n`) });
 const countOf = (id: number) => ask('SELECT count() FROM rows WHERE id = @id::Int64', { id: String(id) });
 
 /** Answers the next requests instead of the engine, one answer for each; later ones go through. */
@@ -58,9 +53,7 @@ test('a request has its values bound by the server, its limits, the right to rea
   expect(request?.sql).toBe('SELECT {a:String}, {b:String}, {a:String}');
   expect(Object.fromEntries(request?.values ?? [])).toEqual({ a: "it\\'s", b: 'x' });
   expect(Object.fromEntries(request?.settings ?? [])).toMatchObject({
-    readonly: '1',
-    max_execution_time: '121',
-    max_result_bytes: '1048576',
+    ...{ readonly: '1', max_execution_time: '121', max_result_bytes: '1048576' },
     log_comment: 'logs.all request-1',
   });
   expect(request?.http.get('cancel_http_readonly_queries_on_client_close')).toBe('1');

@@ -54,10 +54,8 @@ describe('a statement', () => {
   test('of a caller names the project for row policies, and the key for the quota', async () => {
     await engine.query('SELECT 1', {}, { ...CALLERS, origin: 'logs.all r', lane: 'key-id' });
     const [request] = front.requests;
-    expect(JSON.parse(request?.settings.get('log_comment') ?? '')).toEqual({
-      origin: 'logs.all r',
-      project: 'p',
-    });
+    const comment = { origin: 'logs.all r', project: 'p' };
+    expect(JSON.parse(request?.settings.get('log_comment') ?? '')).toEqual(comment);
     expect(request?.http.get('quota_key')).toBe('key-id');
     expect(request?.settings.get('readonly')).toBe('1');
     await engine.query('SELECT 1', {}, { ...CALLERS, sandboxed: { project: undefined } });

@@ -37,9 +37,8 @@ test('rejects a second owner in the same process, naming the first and what to d
 test('rejects a second process, and is free once the first was killed with -9', async () => {
   const dir = join(folder.path, 'killed');
   expect([findOwner(dir), existsSync(dir)]).toEqual([undefined, false]);
-  const holder = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, dir], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const args = ['--input-type=module', '-e', HOLDER, dir];
+  const holder = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(holder.stdout, 'data');
   const owner = `the holder (pid ${holder.pid})`;
   expect(findOwner(dir)).toBe(owner);

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
 import type { RejectedEventsView, RejectedRequestsView } from '../../src/management/admin-view.ts';
-import { expectError, get, read } from '../support/http.ts';
-import { post } from '../support/ingest.ts';
+import { expectError, get, post, read } from '../support/http.ts';
 import { ownService } from '../support/service.ts';
 
 const service = await ownService({ now: Date.UTC(2026, 10, 20, 12) });

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { readMetric } from '../support/http.ts';
-import { newProject, shareService } from '../support/shared-service.ts';
+import { newProject, shareService } from '../support/service.ts';
 
 const { url, clock, call } = await shareService();
 

@@ -63,9 +63,8 @@ test.each([
 ] as const)('%s %s with Accept %s is the failure as JSON', async (method, url, accept) => {
   const answer = await app.inject({ method, url, headers: { accept } });
   expect(answer.statusCode).toBe(404);
-  expect(answer.json()).toMatchObject({
-    error: { code: 'not_found', message: expect.stringContaining(url) },
-  });
+  const error = { code: 'not_found', message: expect.stringContaining(url) };
+  expect(answer.json()).toMatchObject({ error });
 });
 
 test('its files are kept for ever, and compressed for a caller that accepts it; no other file is served', async () => {

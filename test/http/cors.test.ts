@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pathsOf } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
 import { createBrowserClient } from '../support/browser-client.ts';
-import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
-import { post, TO_EDGE } from '../support/ingest.ts';
+import { expectError, get, post, QUERY_PATH, request, TO_EDGE } from '../support/http.ts';
 import { PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
 
 const LISTED = 'https://app.example.com';

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findProgram } from '../../scripts/programs.js';
 import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { startRedis } from '../../trial/redis.ts';
-import { get, QUERY_PATH } from '../support/http.ts';
-import { post } from '../support/ingest.ts';
+import { get, post, QUERY_PATH } from '../support/http.ts';
 import { startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
 
 type Service = Awaited<ReturnType<typeof startTestService>>;

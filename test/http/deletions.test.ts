@@ -1,9 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { trusted } from '../../src/sql/sql.ts';
-import { expectError, get, QUERY_PATH } from '../support/http.ts';
-import { EDGE, post } from '../support/ingest.ts';
-import { PRIVATE_KEY, storeEvents } from '../support/service.ts';
-import { shareService } from '../support/shared-service.ts';
+import { EDGE, expectError, get, post, QUERY_PATH } from '../support/http.ts';
+import { PRIVATE_KEY, shareService, storeEvents } from '../support/service.ts';
 
 const service = await shareService();
 const { url, clock, core } = service;

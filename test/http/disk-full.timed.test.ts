@@ -7,8 +7,7 @@ import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { afterAll, expect, onTestFinished, type TestContext, test } from 'vitest';
 import { createService } from '../../src/service/service.ts';
-import { expectError, get, QUERY_PATH, readMetric } from '../support/http.ts';
-import { EDGE, idsOf, post, TO_EDGE } from '../support/ingest.ts';
+import { EDGE, expectError, get, idsOf, post, QUERY_PATH, readMetric, TO_EDGE } from '../support/http.ts';
 import { testConfig } from '../support/service.ts';
 
 const exec = promisify(execFile);

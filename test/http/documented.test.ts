@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { PRIVATE_KEY } from '../support/service.ts';
-import { shareService } from '../support/shared-service.ts';
+import { PRIVATE_KEY, shareService } from '../support/service.ts';
 
 const service = await shareService();
 

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { beforeAll, expect, test } from 'vitest';
 import { getEngineProcess, untilGone } from '../support/engine-process.ts';
-import { get, QUERY_PATH } from '../support/http.ts';
-import { post } from '../support/ingest.ts';
+import { get, post, QUERY_PATH } from '../support/http.ts';
 import { ownService, storeEvents } from '../support/service.ts';
 
 const lines: string[] = [];

@@ -1,13 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { expectExit } from '../support/cli.ts';
 import { toNdjson } from '../support/events.ts';
-import { get, readMetric } from '../support/http.ts';
-import { post } from '../support/ingest.ts';
+import { get, post, readMetric } from '../support/http.ts';
 import { runProgram } from '../support/program.ts';
 import { startProtocolService } from '../support/protocols.ts';
-import { PUBLIC_KEY } from '../support/service.ts';
-import { newProject } from '../support/shared-service.ts';
+import { newProject, PUBLIC_KEY } from '../support/service.ts';
 
 const service = await startProtocolService();
 afterAll(service.close);
@@ -50,11 +49,11 @@ describe('rules of a source', () => {
     const project = newProject();
     const args = ['load', 'logs', '-', '--url', url];
     const options = { stdin: toNdjson(events(project, 8)) };
-    const { code, stdout } = await runProgram(args, { TAILRACE_KEY: PUBLIC_KEY }, options);
-    expect([code, stdout]).toEqual([
+    expectExit(
+      await runProgram(args, { TAILRACE_KEY: PUBLIC_KEY }, options),
       0,
-      expect.stringMatching(/^-: 2 events, [\d,.]+\/s, 0 rejected, 6 by drop\n$/),
-    ]);
+      /^-: 2 events, [\d,.]+\/s, 0 rejected, 6 by drop\n$/,
+    );
     expect(await rows(project)).toHaveLength(2);
   });
 

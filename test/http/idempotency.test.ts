@@ -1,7 +1,6 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
-import { ownFolder, PUBLIC_KEY, startTestService } from '../support/service.ts';
-import { newProject } from '../support/shared-service.ts';
+import { idsOf, post, TO_EDGE } from '../support/http.ts';
+import { newProject, ownFolder, PUBLIC_KEY, startTestService } from '../support/service.ts';
 
 const folder = await ownFolder();
 /** A service on the one data directory of this file. */

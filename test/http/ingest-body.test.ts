@@ -1,14 +1,10 @@
 import { brotliCompressSync } from 'node:zlib';
 import { describe, expect, test, vi } from 'vitest';
-import { openRaw, readMetric } from '../support/http.ts';
-import { EDGE, idsOf, post, postHead, rowsOf, TO_EDGE } from '../support/ingest.ts';
-import { ownService } from '../support/service.ts';
-import { newProject } from '../support/shared-service.ts';
+import { EDGE, idsOf, openRaw, post, postHead, readMetric, rowsOf, TO_EDGE } from '../support/http.ts';
+import { newProject, ownService } from '../support/service.ts';
 
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
-const service = await ownService({
-  env: { TAILRACE_BODY_BYTES_MAX: String(BODY_BYTES_MAX) },
-});
+const service = await ownService({ env: { TAILRACE_BODY_BYTES_MAX: String(BODY_BYTES_MAX) } });
 const { url, core } = service;
 
 test('Content-Encoding is undone, in any case', async () => {

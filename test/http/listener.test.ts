@@ -5,8 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
 import { edgeEvents } from '../support/events.ts';
-import { QUERY_PATH, sendRaw, throughFramework } from '../support/http.ts';
-import { EDGE } from '../support/ingest.ts';
+import { EDGE, QUERY_PATH, sendRaw, throughFramework } from '../support/http.ts';
 import { ownService, PRIVATE_KEY, PUBLIC_KEY, storeEvents } from '../support/service.ts';
 import { comparable, createWays } from '../support/ways.ts';
 
@@ -48,10 +47,8 @@ describe('a question that was asked before is answered ahead of the framework', 
     await ask(headers); // makes the answer, or its form
     clock.now += 1_500;
     const answer = await ask(headers);
-    expect([answer.byFramework, answer.headers['cache-status']]).toEqual([
-      false,
-      expect.stringMatching(/^Tailrace; hit; ttl=\d+$/),
-    ]);
+    expect(answer.byFramework).toBe(false);
+    expect(answer.headers['cache-status']).toMatch(/^Tailrace; hit; ttl=\d+$/);
     expect(comparable(answer)).toEqual(comparable(await askFramework(headers)));
     expect(answer.headers['x-request-id']).toMatch(headers['x-request-id'] ?? /^[0-9a-f-]{36}$/);
   });
@@ -100,10 +97,8 @@ describe('a head that can be read in two ways is answered the same by both, once
 
   /** The status line and what follows the head, without ids and times, and how often an answer began. */
   async function askRaw(head: string, body: string) {
-    const bytes = await sendRaw(
-      url,
-      `${head.replace(' ', ` ${PATH} HTTP/1.1\r\nX-API-KEY: ${PRIVATE_KEY}\r\nConnection: close\r\n`)}\r\n${body}`,
-    );
+    const first = `GET ${PATH} HTTP/1.1\r\nX-API-KEY: ${PRIVATE_KEY}\r\nConnection: close\r\n`;
+    const bytes = await sendRaw(url, `${first}${head}\r\n${body}`);
     const [answerHead = '', ...rest] = bytes.split('\r\n\r\n');
     const text = rest.join('').replace(/"request_id":"[^"]*"/, '');
     return { status: answerHead.split('\r\n')[0], text, answers: bytes.match(/HTTP\/1\.1 \d{3} /g)?.length };
@@ -111,26 +106,16 @@ describe('a head that can be read in two ways is answered the same by both, once
 
   const HOST = 'Host: h\r\n';
   test.each([
-    ['no Host', 400, 'GET ', ''],
-    ['two Hosts', 400, `GET ${HOST}Host: other\r\n`, ''],
-    ['Transfer-Encoding: xchunked', 400, `GET ${HOST}Transfer-Encoding: xchunked\r\n`, ''],
-    [
-      'Transfer-Encoding: xchunked, chunked',
-      400,
-      `GET ${HOST}Transfer-Encoding: xchunked, chunked\r\n`,
-      '0\r\n\r\n',
-    ],
-    [
-      'chunked and a length',
-      400,
-      `GET ${HOST}Transfer-Encoding: chunked\r\nContent-Length: 3\r\n`,
-      '0\r\n\r\n',
-    ],
-  ])('%s: %i', async (_, status, head, body) => {
+    ['no Host', '', ''],
+    ['two Hosts', `${HOST}Host: other\r\n`, ''],
+    ['an unknown coding', `${HOST}Transfer-Encoding: xchunked\r\n`, ''],
+    ['an unknown coding, and chunked', `${HOST}Transfer-Encoding: xchunked, chunked\r\n`, '0\r\n\r\n'],
+    ['chunked and a length', `${HOST}Transfer-Encoding: chunked\r\nContent-Length: 3\r\n`, '0\r\n\r\n'],
+  ])('%s: 400', async (_, head, body) => {
     const answer = await askRaw(head, body);
     const framework = await throughFramework(keyring, () => askRaw(head, body));
     expect(answer).toEqual(framework);
-    expect(answer).toMatchObject({ status: expect.stringContaining(`HTTP/1.1 ${status} `), answers: 1 });
+    expect(answer).toMatchObject({ status: expect.stringContaining('HTTP/1.1 400 '), answers: 1 });
   });
 });
 
@@ -157,14 +142,15 @@ describe('what was known of a question is not used any more', () => {
 
   test('once the key is pinned to another project, held to another endpoint, or lacks the scope', async () => {
     const { id, headers } = await known({ project: 'p1' });
-    await keyring.update(id, { pins: { project: 'p2' } });
-    expect((await ask(headers)).status).toBe(403);
-    await keyring.update(id, { pins: { project: 'p1' } });
-    expect((await ask(headers)).status).toBe(200);
-    await keyring.update(id, { endpoints: ['logs.all'] });
-    expect((await ask(headers)).status).toBe(403);
-    await keyring.update(id, { endpoints: undefined, scopes: ['manage'], pins: {} });
-    expect((await ask(headers)).status).toBe(403);
+    for (const [change, status] of [
+      [{ pins: { project: 'p2' } }, 403],
+      [{ pins: { project: 'p1' } }, 200],
+      [{ endpoints: ['logs.all'] }, 403],
+      [{ endpoints: undefined, scopes: ['manage'], pins: {} }, 403],
+    ] as const) {
+      await keyring.update(id, change);
+      expect((await ask(headers)).status).toBe(status);
+    }
   });
 
   test('by another key: the same URL means what each is pinned to', async () => {

@@ -2,8 +2,7 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { startAlertingService } from '../support/alerting.ts';
-import { get, readMetric } from '../support/http.ts';
-import { post } from '../support/ingest.ts';
+import { get, post, readMetric } from '../support/http.ts';
 
 const service = await startAlertingService();
 const { url } = service;

@@ -1,9 +1,7 @@
 import protobuf from 'protobufjs';
 import { describe, expect, test } from 'vitest';
-import { get } from '../support/http.ts';
-import { type Body, EDGE, post, rowsOf } from '../support/ingest.ts';
-import { PUBLIC_KEY } from '../support/service.ts';
-import { newProject, shareService } from '../support/shared-service.ts';
+import { type Body, EDGE, get, post, rowsOf } from '../support/http.ts';
+import { newProject, PUBLIC_KEY, shareService } from '../support/service.ts';
 
 // OTLP's own description, cut to what the tests send, so that a wrong number in ours cannot agree with itself.
 const { root } = protobuf.parse(`
@@ -59,13 +57,9 @@ const ENCODINGS = [
   ['protobuf', PROTOBUF, toProtobuf],
 ] as const;
 
+const TO_EDGE = { 'x-api-key': PUBLIC_KEY, 'x-source': EDGE };
 const send = (body: Body, type = 'application/json', headers = {}) =>
-  post(url, '/v1/logs', body, {
-    'content-type': type,
-    'x-api-key': PUBLIC_KEY,
-    'x-source': EDGE,
-    ...headers,
-  });
+  post(url, '/v1/logs', body, { ...TO_EDGE, 'content-type': type, ...headers });
 
 async function metadataOf(project: string): Promise<string> {
   const [row] = await rowsOf(core, project, { columns: 'metadata' });
@@ -80,10 +74,7 @@ async function messagesOf(project: string): Promise<string[]> {
 describe.each(ENCODINGS)('in %s', (_, type, encode) => {
   test('a record comes back through logs.all with all that it said', async () => {
     const project = newProject();
-    const scope = {
-      ...{ name: 'lib', version: '1.2' },
-      attributes: [{ key: 'a', value: { boolValue: true } }],
-    };
+    const scope = { name: 'lib', version: '1.2', attributes: [{ key: 'a', value: { boolValue: true } }] };
     const record = {
       ...{ timeUnixNano: `${clock.now}123456`, observedTimeUnixNano: nanos(clock.now - 5_000) },
       ...{ severityNumber: 17, severityText: 'ERROR', body: text('é failed') },
@@ -114,11 +105,8 @@ describe.each(ENCODINGS)('in %s', (_, type, encode) => {
   test('values of every kind are kept exactly, of equal names the last', async () => {
     const project = newProject();
     const list = { values: [{ intValue: '1' }, {}, { arrayValue: { values: [text('a')] } }] };
-    const members = [
-      { key: '2', value: text('b') },
-      { key: '1' },
-      { key: '__proto__', value: { kvlistValue: {} } },
-    ];
+    const nested = { key: '__proto__', value: { kvlistValue: {} } };
+    const members = [{ key: '2', value: text('b') }, { key: '1' }, nested];
     const values = [
       [text('null \u0000 "é😀'), '"null \\u0000 \\"é😀"'],
       [{ boolValue: false }, 'false'],
@@ -154,9 +142,7 @@ describe.each(ENCODINGS)('in %s', (_, type, encode) => {
 
 test('the answer to protobuf is protobuf', async () => {
   const late = { timeUnixNano: nanos(clock.now + 7_200_000) };
-  const reason = expect.stringMatching(
-    /^event 2: has a timestamp more than an hour ahead: .*; event 3: has a/,
-  );
+  const reason = expect.stringMatching(/^event 2: has a timestamp more than an hour ahead: .*; event 3: has/);
   const ask = async (records: object[]) => {
     const response = await fetch(`${url}/v1/logs`, {
       method: 'POST',

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Overview } from '../../src/management/admin-view.ts';
 import type { EndpointView, Me, Projects } from '../../src/management/view.ts';
-import { expectError, get, read } from '../support/http.ts';
-import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
-import { PUBLIC_KEY } from '../support/service.ts';
-import { newProject, shareService } from '../support/shared-service.ts';
+import { EDGE, expectError, get, post, read, TO_EDGE } from '../support/http.ts';
+import { newProject, PUBLIC_KEY, shareService } from '../support/service.ts';
 
 const service = await shareService();
 const { url, clock, newKey } = service;
@@ -34,13 +32,8 @@ describe('the definitions', () => {
   test('of the key itself are returned to any key', async () => {
     expect(await read<Me>(url, '/api/me', PUBLIC_KEY)).toMatchObject({ id: 'public', scopes: ['ingest'] });
     const key = await newKey({ pins: { project: 'p1' }, endpoints: ['logs.all'] });
-    expect(await read<Me>(url, '/api/me', key)).toMatchObject({
-      scopes: ['query'],
-      endpoints: ['logs.all'],
-      sources: null,
-      pins: { project: 'p1' },
-      token: false,
-    });
+    const limits = { endpoints: ['logs.all'], sources: null, pins: { project: 'p1' } };
+    expect(await read<Me>(url, '/api/me', key)).toMatchObject({ ...limits, scopes: ['query'], token: false });
     expectError(await get(url, '/api/me', { 'x-api-key': '' }), 'unauthorized');
   });
 });
@@ -51,11 +44,8 @@ test('the projects are those that have events, and for a pinned key its own alon
   await read<Projects>(url, '/api/projects');
   clock.now += 31_000;
   await read<Projects>(url, '/api/projects');
-  await expect
-    .poll(async () => (await read<Projects>(url, '/api/projects')).result)
-    .toEqual(expect.arrayContaining(projects));
-  expect(await read<Projects>(url, '/api/projects', await newKey({ pins: { project: 'mine' } }))).toEqual({
-    result: ['mine'],
-    complete: true,
-  });
+  const shown = async () => (await read<Projects>(url, '/api/projects')).result;
+  await expect.poll(shown).toEqual(expect.arrayContaining(projects));
+  const pinned = await newKey({ pins: { project: 'mine' } });
+  expect(await read(url, '/api/projects', pinned)).toEqual({ result: ['mine'], complete: true });
 });

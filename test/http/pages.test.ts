@@ -1,6 +1,6 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { deleteRows } from '../support/delete-rows.ts';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
 import { ownFolder, ownService, storeEvents } from '../support/service.ts';
@@ -8,7 +8,7 @@ import { ownFolder, ownService, storeEvents } from '../support/service.ts';
 const EDGE = 'cloudflare.logs.prod';
 const SHIPPED = 'logs.all';
 
-const YAML = (name: string, id: string) => `
+const yamlOf = (name: string, id: string) => `
 id: 11111111-1111-4111-8111-1111111111${id}
 name: ${name}
 description: Entries of a project.
@@ -34,19 +34,17 @@ for (const [name, id] of [
   ['other', '02'],
 ] as const) {
   await mkdir(join(folder, name));
-  await writeFile(join(folder, name, 'endpoint.yaml'), YAML(`pages.${name}`, id));
+  await writeFile(join(folder, name, 'endpoint.yaml'), yamlOf(`pages.${name}`, id));
   await writeFile(join(folder, name, 'query.sql'), SQL);
 }
 await cp('endpoints/logs.all', join(folder, SHIPPED), { recursive: true });
 const own = await ownService({ env: { TAILRACE_ENDPOINTS_DIR: folder } });
 
-const INSTANTS = 3;
-
-/** Events of which many share a microsecond, with ids that differ in their last bytes. */
+/** Events of which many share one of three microseconds, with ids that differ in their last bytes. */
 function events(project: string, from: number, count: number, nowMs: number): object[] {
   return Array.from({ length: count }, (_, i) => ({
     id: `${project}-${from + i}-${['é', '𝄞', '!', '~'][i % 4]}`,
-    timestamp: new Date(nowMs - 60_000 + (i % INSTANTS)).toISOString(),
+    timestamp: new Date(nowMs - 60_000 + (i % 3)).toISOString(),
     project,
     event_message: `event ${i}`,
   }));
@@ -75,9 +73,7 @@ async function readAll(path: string, between: () => Promise<void> = async () => 
 
 const pathOf = (endpoint: string, project: string) => `${QUERY_PATH}/${endpoint}?project=${project}`;
 
-beforeAll(async () => {
-  await storeEvents(own.core, EDGE, events('p', 0, 40, own.clock.now), own.clock.now);
-});
+await storeEvents(own.core, EDGE, events('p', 0, 40, own.clock.now), own.clock.now);
 
 describe('following the links', () => {
   test('a page of a URL that is too long for a link in headers is read without one', async () => {
@@ -89,12 +85,8 @@ describe('following the links', () => {
     const { core, clock } = own;
     const project = 'alike';
     const at = (ms: number) => new Date(clock.now - ms).toISOString();
-    const alike = Array.from({ length: 250 }, (_, i) => ({
-      id: 'same',
-      timestamp: at(5_000),
-      project,
-      n: i % 3,
-    }));
+    const same = { id: 'same', timestamp: at(5_000), project };
+    const alike = Array.from({ length: 250 }, (_, i) => ({ ...same, n: i % 3 }));
     const others = [1_000, 9_000].map((ms) => ({ id: `at-${ms}`, timestamp: at(ms), project }));
     // Of several inserts, so that the engine has them in several parts.
     for (const events of [alike.slice(0, 90), alike.slice(90), others])

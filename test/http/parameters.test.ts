@@ -10,12 +10,7 @@ import { createWays } from '../support/ways.ts';
 const endpoints = await copyEndpoints();
 const sql = 'SELECT toInt64(1) AS n FROM numbers(1) WHERE @project != @now';
 for (const [i, name] of ['test.loose', 'test.strict'].entries())
-  await addEndpoint(endpoints, {
-    name,
-    id: `a0000000-0000-4000-8000-00000000000${i}`,
-    sql,
-    caching: 900,
-  });
+  await addEndpoint(endpoints, { name, id: `a0000000-0000-4000-8000-00000000000${i}`, sql, caching: 900 });
 await appendFile(join(endpoints, 'test.strict/endpoint.yaml'), 'strict: true\n');
 const service = await ownService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints } });
 const { url, clock, call, core } = service;
@@ -83,6 +78,8 @@ describe('a hostile value', () => {
     'two bytes more than 64 KiB': '%C3%A9'.repeat(32_769),
   } as const;
   const TOO_LONG = ['two bytes more than 64 KiB'];
+  // RE2 rejects a backslash at the end, and a pattern may have 4 KiB.
+  const NO_PATTERN = [...TOO_LONG, 'SQL metacharacters', 'a backslash', '64 KiB'];
   const ALL = Object.keys(VALUES);
 
   /** Parameters of the endpoints, the other parameters that the call needs, and which values are rejected. */
@@ -91,13 +88,7 @@ describe('a hostile value', () => {
     ['functions.invocation-stats', 'function_id', 'project=p1', TOO_LONG],
     ['logs.all', 'project', '', TOO_LONG],
     ['logs.all', 'iso_timestamp_start', 'project=p1', ALL],
-    // RE2 rejects a backslash at the end, and a pattern may have 4 KiB.
-    [
-      'usage.api-counts',
-      'project',
-      'interval=daily',
-      [...TOO_LONG, 'SQL metacharacters', 'a backslash', '64 KiB'],
-    ],
+    ['usage.api-counts', 'project', 'interval=daily', NO_PATTERN],
     ['usage.api-counts', 'interval', 'project=p1', ALL],
   ])('of %s: %s is read as a value, never as SQL', async (endpoint, parameter, others, rejected) => {
     for (const [what, value] of Object.entries(VALUES)) {
@@ -120,10 +111,8 @@ describe('parameters that are not declared', () => {
     const plain = await get(url, `${LOOSE}?project=p`);
     expect([plain.status, plain.headers.has(NAME)]).toEqual([200, false]);
     const first = await ways.ask({});
-    expect([first.headers[NAME], first.headers['cache-status']]).toEqual([
-      IGNORED,
-      expect.stringMatching(/^Tailrace; hit/),
-    ]);
+    expect(first.headers[NAME]).toBe(IGNORED);
+    expect(first.headers['cache-status']).toMatch(/^Tailrace; hit/);
     const unchanged = await ways.ask({ 'if-none-match': String(first.headers.etag) });
     expect([unchanged.status, unchanged.headers[NAME], unchanged.byFramework]).toEqual([304, IGNORED, false]);
     expect((await ways.askFramework({})).headers[NAME]).toBe(IGNORED);

@@ -26,9 +26,7 @@ test('a key with a rate is answered 429 beyond it, also for cached answers, unti
   expect(await readMetric(url, 'tailrace_rate_limited_total', { reason: 'key' })).toBe(before + 1);
   expect(rateOf(await ask(other))).toEqual(['5', '4', '1']);
   clock.now += 400;
-  expect([(await ask(key)).status, (await ask(key)).status, (await ask(key)).status]).toEqual([
-    200, 200, 429,
-  ]);
+  for (const status of [200, 200, 429]) expect((await ask(key)).status).toBe(status);
 });
 
 describe('an address from which wrong keys come', () => {

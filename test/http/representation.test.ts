@@ -1,10 +1,8 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { edgeEvents } from '../support/events.ts';
-import { get, QUERY_PATH } from '../support/http.ts';
-import { EDGE } from '../support/ingest.ts';
-import { PRIVATE_KEY, storeEvents } from '../support/service.ts';
-import { newProject, shareService } from '../support/shared-service.ts';
+import { EDGE, get, QUERY_PATH } from '../support/http.ts';
+import { newProject, PRIVATE_KEY, shareService, storeEvents } from '../support/service.ts';
 import { createWays } from '../support/ways.ts';
 
 const service = await shareService();
@@ -53,10 +51,10 @@ test.each([CACHED, UNCACHED])(
 );
 
 test('the request id is the one that was sent, if it is safe to repeat', async () => {
-  const idOf = async (given?: string) =>
-    (await get(url, UNCACHED, given === undefined ? {} : { 'x-request-id': given })).headers.get(
-      'x-request-id',
-    );
+  const idOf = async (given?: string) => {
+    const { headers } = await get(url, UNCACHED, given === undefined ? {} : { 'x-request-id': given });
+    return headers.get('x-request-id');
+  };
   for (const given of ['A-b_c.1', 'x'.repeat(100)]) expect(await idOf(given)).toBe(given);
   const created: unknown[] = [];
   for (const given of [undefined, '', 'x'.repeat(101), 'two words', '<script>', '{"a":1}'])

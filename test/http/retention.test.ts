@@ -4,8 +4,7 @@ import { pino } from 'pino';
 import { beforeAll, expect, test } from 'vitest';
 import type { Overview } from '../../src/management/admin-view.ts';
 import { copyFewDefinitions } from '../support/definitions.ts';
-import { get, readMetric } from '../support/http.ts';
-import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
+import { get, idsOf, post, readMetric, TO_EDGE } from '../support/http.ts';
 import { ownFolder, startTestService } from '../support/service.ts';
 
 const DAY_MS = 86_400_000;

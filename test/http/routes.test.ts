@@ -57,11 +57,11 @@ describe('the router', () => {
   );
 
   test('asks for a key with one of the scopes, where there are any', async () => {
-    const keys = await Promise.all(
-      SCOPES.map(
-        async (scope) => [scope, (await keyring.create({ name: scope, scopes: [scope] })).key] as const,
-      ),
-    );
+    const create = async (scope: Scope) => {
+      const { key } = await keyring.create({ name: scope, scopes: [scope] });
+      return { scope, key };
+    };
+    const keys = await Promise.all(SCOPES.map(create));
     for (const { path, route } of described) {
       const send = (headers: Record<string, string>) =>
         app.inject({ method: route.method, url: urlOf(path), headers });
@@ -72,14 +72,11 @@ describe('the router', () => {
         expect([path, unknown.statusCode]).toEqual([path, 401]);
       }
       const admitted: Scope[] = [];
-      for (const [scope, key] of keys) {
+      for (const { scope, key } of keys) {
         const answer = await send({ 'x-api-key': key });
         if (answer.statusCode !== 403 || !answer.body.includes('lacks the scope')) admitted.push(scope);
       }
-      expect([path, admitted]).toEqual([
-        path,
-        typeof route.scopes === 'string' ? [...SCOPES] : [...route.scopes],
-      ]);
+      expect(admitted, path).toEqual(typeof route.scopes === 'string' ? SCOPES : route.scopes);
     }
   });
 });

@@ -1,30 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { storeCanaries, writeDefinitions } from '../sandbox/support.ts';
-import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
-import { type Body, post as send } from '../support/ingest.ts';
+import { type Body, expectError, get, QUERY_PATH, request, post as send } from '../support/http.ts';
 import { ownService } from '../support/service.ts';
 
 const definitions = await writeDefinitions();
-const { core, clock, url, call } = await ownService({
-  env: definitions.env,
-});
+const { core, clock, url, call } = await ownService({ env: definitions.env });
 await storeCanaries(core);
 
 const post = (endpoint: string, body: Body) => send(url, `${QUERY_PATH}/${endpoint}`, body);
 
 describe('a SELECT in sql', () => {
   test('runs over the views of the stored query, with the same parameters', async () => {
-    const answer = await call('sandbox.on', {
-      project: 'p',
-      sql: 'SELECT id, status FROM errors ORDER BY id LIMIT 2',
-    });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({
-      result: [
-        { id: 'p11', status: 503 },
-        { id: 'p14', status: 503 },
-      ],
-    });
+    const sql = 'SELECT id, status FROM errors ORDER BY id LIMIT 2';
+    const { status, body } = await call('sandbox.on', { project: 'p', sql });
+    const rows = ['p11', 'p14'].map((id) => ({ id, status: 503 }));
+    expect({ status, body }).toEqual({ status: 200, body: { result: rows } });
   });
 
   test('reads the instant of its query as the clock', async () => {
@@ -49,17 +39,15 @@ describe('a SELECT in sql', () => {
         await post('sandbox.on', { project: 'p', sql }),
       ]) {
         expectError(answer, 'invalid_parameter');
-        expect(answer.body.error.errors).toEqual([
-          { parameter: 'sql', message: expect.stringMatching(/\S/) },
-        ]);
+        const message = expect.stringMatching(/\S/);
+        expect(answer.body.error.errors).toEqual([{ parameter: 'sql', message }]);
       }
     },
   );
 
   test('that names what no view has, or fails on its data, is told so', async () => {
     const unknown = await post('sandbox.on', { project: 'p', sql: 'SELECT nobody FROM app' });
-    expectError(unknown, 'query_failed');
-    expect(unknown.body.error.message).toContain('nobody');
+    expectError(unknown, 'query_failed', 'nobody');
     const failed = await post('sandbox.on', { project: 'p', sql: 'SELECT toInt8(event_message) FROM app' });
     expectError(failed, 'query_failed');
     expect(failed.text).not.toContain('GET /rest');
@@ -71,10 +59,8 @@ describe('POST to any endpoint', () => {
     const expected = { result: [{ n: 11 }] };
     expect((await post('sandbox.off', { project: 'p', pattern: '/rest/2' })).body).toEqual(expected);
     expect((await post('sandbox.off?project=p', { pattern: '/rest/2' })).body).toEqual(expected);
-    const none = await request(url, `${QUERY_PATH}/sandbox.off?project=p&pattern=/rest/2`, {
-      method: 'POST',
-    });
-    expect(none.body).toEqual(expected);
+    const path = `${QUERY_PATH}/sandbox.off?project=p&pattern=/rest/2`;
+    expect((await request(url, path, { method: 'POST' })).body).toEqual(expected);
   });
 
   test.each([

@@ -51,13 +51,8 @@ function plant(seed: number): { events: Planted[]; region: string; version: stri
       project: `seed${seed}`,
       event_message: `request ${i}`,
       metadata: {
-        ...{
-          ...own,
-          ...noise,
-          request: { path: any(['/a', '/b']), id: `r${i}` },
-          mixed: any([5, 'five', null]),
-        },
-        response: { status_code: fails ? 500 : 200 },
+        ...{ ...own, ...noise, request: { path: any(['/a', '/b']), id: `r${i}` } },
+        ...{ mixed: any([5, 'five', null]), response: { status_code: fails ? 500 : 200 } },
       },
     };
   });
@@ -65,12 +60,7 @@ function plant(seed: number): { events: Planted[]; region: string; version: stri
 }
 
 const planted = SEEDS.map(plant);
-await storeEvents(
-  core,
-  EDGE,
-  planted.flatMap(({ events }) => events),
-  nowMs,
-);
+for (const { events } of planted) await storeEvents(core, EDGE, events, nowMs);
 
 const compare = (parameters: Record<string, string>) =>
   search({ part: 'compare', source: EDGE, q: 'level:error', ...parameters });
@@ -125,12 +115,8 @@ const toEvent = (message: string, i: number, project = 'aurora') => ({
   event_message: message,
   metadata: { level: 'info' },
 });
-await storeEvents(
-  core,
-  SOURCE,
-  labelled.map(({ message }, i) => toEvent(message, i)),
-  nowMs,
-);
+const messages = labelled.map(({ message }, i) => toEvent(message, i));
+await storeEvents(core, SOURCE, messages, nowMs);
 
 const findPatterns = (parameters: Record<string, string>) =>
   search({ part: 'patterns', source: SOURCE, ...parameters });
@@ -169,18 +155,9 @@ test.each(['count', 'distinct(id)'])('no row of a histogram is read by the servi
       parsed++;
       return parse(...texts);
     };
-    const of = {
-      part: 'histogram',
-      by: 'id',
-      source: SOURCE,
-      from: new Date(nowMs - 1_000_000).toISOString(),
-    };
-    const { text } = await search({
-      ...of,
-      until: new Date(nowMs - 993_000).toISOString(),
-      buckets,
-      measure,
-    });
+    const [from, until] = [1_000_000, 993_000].map((ms) => new Date(nowMs - ms).toISOString());
+    const range = { source: SOURCE, from: String(from), until: String(until) };
+    const { text } = await search({ part: 'histogram', by: 'id', ...range, buckets, measure });
     JSON.parse = parse;
     return { parsed, rows: parse(text).result.length };
   };

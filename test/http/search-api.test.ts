@@ -12,9 +12,7 @@ import { ownService, storeEvents } from '../support/service.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const HOUR_MS = 3_600_000;
-const { core, url, newKey } = await ownService({
-  now: nowMs,
-});
+const { core, url, newKey } = await ownService({ now: nowMs });
 
 const EDGE = 'cloudflare.logs.prod';
 const POSTGRES = 'postgres.logs';
@@ -75,18 +73,17 @@ async function rows(parameters: Record<string, string>, headers: Record<string, 
 }
 
 const TEXT = fc.constantFrom(...TEXTS, ...MORE, '/rest/v1/orders', 'time', 'É', '12', '429');
+const WILDCARDS = [
+  ['/rest/', ''],
+  ['', '0'],
+  ['t', 'm', ''],
+  ['', '\\', ''],
+  ['', '%', ''],
+] as const;
+const ONE_TEXT = TEXT.map((text) => [text] as const);
 const VALUE: fc.Arbitrary<SearchValue> = fc.oneof(
-  { weight: 3, arbitrary: TEXT.map((text) => [text] as const) },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom(
-      ['/rest/', ''] as const,
-      ['', '0'] as const,
-      ['t', 'm', ''] as const,
-      ['', '\\', ''] as const,
-      ['', '%', ''] as const,
-    ),
-  },
+  { weight: 3, arbitrary: ONE_TEXT },
+  { weight: 1, arbitrary: fc.constantFrom(...WILDCARDS) },
 );
 const NUMBERS = fc.constantFrom('500', '404', '1.5', '-1', '1e3', '0').map((text) => [text] as const);
 const FIELD = fc.constantFrom(
@@ -98,16 +95,15 @@ const FIELD = fc.constantFrom(
   ] as const),
   ...([['nowhere'], ['parsed', 'error_severity'], ['project'], ['id'], ['event_message']] as const),
 );
-const OPERATOR = fc.constantFrom('=' as const, '>=' as const, '<=' as const, '>' as const, '<' as const);
-const LEVEL = fc
-  .constantFrom('info', 'Warning', 'error', 'fatal', 'debug', 'LOG')
-  .map((text) => [text] as const);
-const TIME = fc
-  .integer({ min: 0, max: 60 })
-  .map((i) => [new Date(nowMs - i * 50_000).toISOString()] as const);
+const OPERATORS = ['=', '>=', '<=', '>', '<'] as const;
+const OPERATOR = fc.constantFrom(...OPERATORS);
+const LEVELS = ['info', 'Warning', 'error', 'fatal', 'debug', 'LOG'];
+const LEVEL = fc.constantFrom(...LEVELS).map((text) => [text] as const);
+const AGO = fc.integer({ min: 0, max: 60 });
+const TIME = AGO.map((i) => [new Date(nowMs - i * 50_000).toISOString()] as const);
 const compare = <F extends readonly [string, ...string[]]>(
   field: fc.Arbitrary<F>,
-  operator: fc.Arbitrary<'=' | '>=' | '<=' | '>' | '<'>,
+  operator: fc.Arbitrary<(typeof OPERATORS)[number]>,
   value: fc.Arbitrary<SearchValue>,
 ) =>
   fc.record({ field, operator, value, mayQuote: fc.boolean() }).map(({ mayQuote, ...clause }) => ({
@@ -124,11 +120,7 @@ const { tree: TREE } = fc.letrec<{ tree: SearchTree }>((tie) => ({
     FIELD.map((field) => ({ kind: 'exists' as const, field, position: 0 })),
     compare(FIELD, fc.constant('=' as const), VALUE),
     compare(FIELD, OPERATOR, NUMBERS),
-    compare(
-      FIELD,
-      OPERATOR,
-      TEXT.map((text) => [text] as const),
-    ),
+    compare(FIELD, OPERATOR, ONE_TEXT),
     compare(fc.constant(['level'] as const), OPERATOR, LEVEL),
     compare(fc.constant(['timestamp'] as const), OPERATOR, TIME),
     fc.record({ kind: fc.constant('not' as const), item: tie('tree') }),
@@ -153,10 +145,8 @@ test('finds the events that an oracle finds, newest first', async () => {
       const expected = findEvents(events, own, tree).toSorted(newestFirst);
       const atDoor = findAtDoor(tree).filter(({ source }) => own.some(({ name }) => name === source));
       expect(atDoor.toSorted(newestFirst), `${q}, before events are stored`).toEqual(expected);
-      expect(
-        found.map(({ id }) => id),
-        q,
-      ).toEqual(expected.map(({ id }) => id));
+      const ids = found.map(({ id }) => id);
+      expect(ids, q).toEqual(expected.map(({ id }) => id));
     }),
     runs(120),
   );
@@ -188,20 +178,16 @@ test('counts by time and by field, and lists values, as the oracle does', async 
         const bucketOf = ({ timestamp }: SearchedEvent) =>
           start + Math.floor((timestamp - start) / whole) * whole;
         const times = expected.map((event) => [String(bucketOf(event)), 1] as const);
-        expect(sum(counted.map((row) => [String(row['timestamp']), Number(row['count'])])), q).toEqual(
-          sum(times),
-        );
+        const byTime = sum(counted.map((row) => [String(row['timestamp']), Number(row['count'])]));
+        expect(byTime, q).toEqual(sum(times));
         const values = expected.map((event) => [String(groupOf(event)), 1] as const);
         if (new Set(values.map(([value]) => value)).size <= 20)
           expect(sum(counted.map((row) => [String(row[by]), Number(row['count'])])), q).toEqual(sum(values));
         const top = await rows({ q, field: by, part: 'values' });
         const counts = sum(expected.flatMap((event) => groupOf(event) ?? []).map((value) => [value, 1]));
         for (const { value, count } of top) expect(counts[String(value)], q).toBe(count);
-        expect(top.map(({ count }) => count)).toEqual(
-          Object.values(counts)
-            .toSorted((a, b) => b - a)
-            .slice(0, 20),
-        );
+        const highest = Object.values(counts).toSorted((a, b) => b - a);
+        expect(top.map(({ count }) => count)).toEqual(highest.slice(0, 20));
       },
     ),
     runs(40),

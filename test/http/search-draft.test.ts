@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { SearchDraftView } from '../../src/management/workbench-view.ts';
-import { expectError, get, read } from '../support/http.ts';
-import { post } from '../support/ingest.ts';
+import { expectError, get, post, read } from '../support/http.ts';
 import { runs } from '../support/property.ts';
 import { ownService, PRIVATE_KEY, storeEvents } from '../support/service.ts';
 
@@ -73,12 +72,8 @@ const workbench = async (path: string, body: object) =>
 type Row = Readonly<Record<string, unknown>>;
 
 /** The rows of a search under the names of a draft, with the rest as the text by which a draft names it. */
-function toRows(rows: readonly Row[], by: string, name: string): Row[] {
-  return rows.map(({ [by]: series, other, ...row }) => ({
-    ...row,
-    [name]: other === true ? '(other)' : series,
-  }));
-}
+const toRows = (rows: readonly Row[], by: string, name: string): Row[] =>
+  rows.map(({ [by]: series, other, ...row }) => ({ ...row, [name]: other === true ? '(other)' : series }));
 
 const byKey = (a: Row, b: Row) => (keyOf(a) < keyOf(b) ? -1 : 1);
 const keyOf = ({ value: _, count: __, ...row }: Row) => JSON.stringify(Object.entries(row).toSorted());
@@ -137,14 +132,11 @@ const SEARCH = fc.oneof(
   fc.tuple(TERM, TERM).map(([a, b]) => `not (${a} ${b})`),
 );
 const FIELD = fc.constantFrom('source', 'size', 'request.path', 'project', 'function_id', 'host', 'status');
+const FUNCTION = fc.constantFrom('avg', 'sum', 'p50', 'p95', 'p99', 'distinct');
+const MEASURED = fc.constantFrom('execution_time_ms', 'size', 'response.status_code', 'nothing');
 const MEASURE = fc.oneof(
   fc.constant('count'),
-  fc
-    .tuple(
-      fc.constantFrom('avg', 'sum', 'p50', 'p95', 'p99', 'distinct'),
-      fc.constantFrom('execution_time_ms', 'size', 'response.status_code', 'nothing'),
-    )
-    .map(([name, field]) => `${name}(${field})`),
+  fc.tuple(FUNCTION, MEASURED).map(([name, field]) => `${name}(${field})`),
 );
 const PART: fc.Arbitrary<Parameters> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ part: 'rows', limit: '20' }) },

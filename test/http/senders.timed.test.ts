@@ -16,8 +16,7 @@ import LokiTransport from 'winston-loki';
 import { findProgram } from '../../scripts/programs.js';
 import { findFreePort } from '../../trial/free-port.ts';
 import { startProtocolService } from '../support/protocols.ts';
-import { PUBLIC_KEY, temporaryFolder } from '../support/service.ts';
-import { newProject } from '../support/shared-service.ts';
+import { newProject, PUBLIC_KEY, temporaryFolder } from '../support/service.ts';
 
 // The real senders of each protocol, which have their own timers. What they send is tested by hand in the other files.
 const LINES = 50;
@@ -55,13 +54,8 @@ const SENDERS: Readonly<Record<string, (project: string) => unknown>> = {
     stream.end();
   },
   'winston-loki': async (project) => {
-    const options = { host: url, basicAuth: `any:${PUBLIC_KEY}`, labels: { project }, json: false };
-    const transport = new LokiTransport({
-      ...options,
-      batching: true,
-      interval: 0.1,
-      replaceTimestamp: true,
-    });
+    const to = { host: url, basicAuth: `any:${PUBLIC_KEY}`, labels: { project }, json: false };
+    const transport = new LokiTransport({ ...to, batching: true, interval: 0.1, replaceTimestamp: true });
     logAll(winston.createLogger({ transports: [transport] }));
     await transport.flush();
   },
@@ -88,9 +82,8 @@ const SENDERS: Readonly<Record<string, (project: string) => unknown>> = {
   "OpenTelemetry's exporter": async (project) => {
     const own = { url: `${url}/v1/logs`, headers: { 'x-api-key': PUBLIC_KEY }, compression: 'gzip' as never };
     const exporter = new OTLPLogExporter({ ...own, concurrencyLimit: LINES }); // or it drops what is more
-    const provider = new LoggerProvider({
-      processors: [new SimpleLogRecordProcessor({ exporter } as never)],
-    });
+    const processors = [new SimpleLogRecordProcessor({ exporter } as never)];
+    const provider = new LoggerProvider({ processors });
     const logger = provider.getLogger('shop', '1.0');
     for (const body of texts) logger.emit({ body, attributes: { 'tailrace.project': project } });
     await provider.forceFlush();
@@ -144,10 +137,8 @@ describe('rsyslog', () => {
   test.skipIf(!hasBulk)('sends bulk requests, each line once', async () => {
     const project = newProject();
     const shipped = await readFile('deploy/senders/rsyslog.conf', 'utf8');
-    const action = shipped
-      .replace('aurora', project)
-      .replace('TAILRACE_KEY', PUBLIC_KEY)
-      .replace('4000', port);
+    const own = shipped.replace('aurora', project).replace('TAILRACE_KEY', PUBLIC_KEY);
+    const action = own.replace('4000', port);
     await sendThrough(action, () => expectLines(project));
   });
 });

@@ -1,33 +1,25 @@
 import { describe, expect, test } from 'vitest';
-import { get } from '../support/http.ts';
-import { type Body, post } from '../support/ingest.ts';
+import { type Body, get, post } from '../support/http.ts';
 import { type AnswerBody, ownService, PUBLIC_KEY } from '../support/service.ts';
 
 // A stub of what Studio's server and the Vector of a self-hosted Supabase send, by paths, headers, parameters and bodies.
 
 const NOW = Date.UTC(2026, 10, 20, 12);
-const service = await ownService({
-  env: { TAILRACE_STUDIO: '1', TAILRACE_DEFAULT_PROJECT: 'default' },
-  now: NOW,
-});
+const env = { TAILRACE_STUDIO: '1', TAILRACE_DEFAULT_PROJECT: 'default' };
+const service = await ownService({ env, now: NOW });
 
 const at = (secondsAgo: number) => new Date(NOW - secondsAgo * 1000).toISOString();
 const micros = (secondsAgo: number) => (NOW - secondsAgo * 1000) * 1000;
 
 const entry = (secondsAgo: number, event_message: string, metadata: object, more: object = {}) => ({
-  timestamp: at(secondsAgo),
-  event_message,
-  metadata,
-  ...more,
+  ...{ timestamp: at(secondsAgo), event_message, metadata, ...more },
 });
 const DEFAULT = { project: 'default' };
 function gateway(secondsAgo: number, path: string, status: number): object {
   const request = { method: 'GET', path, protocol: 'HTTP/1.1', headers: { user_agent: 'curl' } };
   const metadata = { request, response: { status_code: status } };
-  return entry(secondsAgo, `"GET ${path} HTTP/1.1" ${status}`, metadata, {
-    ...DEFAULT,
-    appname: 'supabase-kong',
-  });
+  const more = { ...DEFAULT, appname: 'supabase-kong' };
+  return entry(secondsAgo, `"GET ${path} HTTP/1.1" ${status}`, metadata, more);
 }
 const PARSED = { host: 'db-default', parsed: { error_severity: 'ERROR', timestamp: at(20) } };
 const CONTEXT = { ...DEFAULT, level: 'info', context: [{ host: 'a' }, { host: 'b' }] };
@@ -122,30 +114,20 @@ test('of equal keys all readers find the last: search, Studio’s both dialects 
     FROM logs WHERE event_message = 'twice'`;
   const { result } = await ask('logs.all.otel', { sql: map });
   expect(result).toEqual([{ severity_text: 'ERROR', level: 'error', component: 'baz' }]);
-  const fields = 'select m.level, m.component from auth_logs cross join unnest(metadata) as m';
-  expect(await rowsOf(`${fields} where event_message = 'twice'`)).toEqual([
-    { level: 'error', component: 'baz' },
-  ]);
+  const fields = `select m.level, m.component from auth_logs cross join unnest(metadata) as m where event_message = 'twice'`;
+  expect(await rowsOf(fields)).toEqual([{ level: 'error', component: 'baz' }]);
 });
 
+const ELEVEN = { timestamp: '2026-11-20T11:00:00', total_rest_requests: 1 };
+const INVOCATIONS = { timestamp: micros(180), count: 1, error_count: 1, avg_execution_time: null };
+const COMBINED = { timestamp: micros(300), requests_count: 1, server_err_count: 1, log_count: 1 };
+
 test.each([
-  [
-    'usage.api-counts',
-    { interval: '1day' },
-    { timestamp: '2026-11-20T11:00:00', total_rest_requests: 1, total_auth_requests: 1 },
-  ],
-  ['usage.api-counts', { interval: 'hourly' }, { timestamp: '2026-11-20T11:00:00', total_rest_requests: 1 }],
+  ['usage.api-counts', { interval: '1day' }, { ...ELEVEN, total_auth_requests: 1 }],
+  ['usage.api-counts', { interval: 'hourly' }, ELEVEN],
   ['usage.api-requests-count', {}, { count: 3 }],
-  [
-    'functions.invocation-stats',
-    { interval: '1hr', function_id: 'hello' },
-    { timestamp: micros(180), count: 1, error_count: 1, avg_execution_time: null },
-  ],
-  [
-    'functions.combined-stats',
-    { interval: '3hr', function_id: '' },
-    { timestamp: micros(300), requests_count: 1, server_err_count: 1, log_count: 1 },
-  ],
+  ['functions.invocation-stats', { interval: '1hr', function_id: 'hello' }, INVOCATIONS],
+  ['functions.combined-stats', { interval: '3hr', function_id: '' }, COMBINED],
   ['service-health', {}, { timestamp: micros(180), service: 'functions', count: 1, error_count: 1 }],
 ] as const)('counts and charts: %s %j', async (endpoint, parameters, row) => {
   const { status, result } = await ask(endpoint, parameters);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openRaw, QUERY_PATH, sendRaw } from '../support/http.ts';
-import { idsOf, postHead, TO_EDGE } from '../support/ingest.ts';
+import { idsOf, openRaw, postHead, QUERY_PATH, sendRaw, TO_EDGE } from '../support/http.ts';
 import { ownService, PRIVATE_KEY } from '../support/service.ts';
 
 const service = await ownService({ bounds: { requestTimeoutMs: 1_000 } });

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { writeDefinitions } from '../sandbox/support.ts';
 import { EVERY_TYPE } from '../support/every-type.ts';
-import { expectError, get, QUERY_PATH } from '../support/http.ts';
-import { post } from '../support/ingest.ts';
+import { expectError, get, post, QUERY_PATH } from '../support/http.ts';
 import { ownService } from '../support/service.ts';
 
 const definitions = await writeDefinitions(EVERY_TYPE);

@@ -5,8 +5,7 @@ import { expect, test } from 'vitest';
 import { packagePath } from '../../src/lib/file.ts';
 import type { EndpointFiles, WorkbenchView } from '../../src/management/workbench-view.ts';
 import { createService } from '../../src/service/service.ts';
-import { get } from '../support/http.ts';
-import { post } from '../support/ingest.ts';
+import { get, post } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 
 test('the first save copies the shipped endpoints aside, serves the copy, also after a restart, and says so', async () => {
@@ -23,10 +22,8 @@ test('the first save copies the shipped endpoints aside, serves the copy, also a
     expect(answer.status, answer.text).toBe(200);
   };
   try {
-    expect(await read<WorkbenchView>('')).toMatchObject({
-      may_edit: true,
-      notice: expect.stringContaining('first save copies'),
-    });
+    const notice = expect.stringContaining('first save copies');
+    expect(await read<WorkbenchView>('')).toMatchObject({ may_edit: true, notice });
     const files = await read<EndpointFiles>(`/endpoints/${name}`);
     const sql = `${files.sql}-- mine\n`;
     await save('save', { name, definition: files.definition, sql, version: files.version });
@@ -36,12 +33,7 @@ test('the first save copies the shipped endpoints aside, serves the copy, also a
     expect(lines.filter((line) => line.includes('are copied'))).toHaveLength(1);
 
     await service.service.close();
-
-    const again = await createService(service.config, {
-      logger,
-      owner: 'a test',
-      now: () => service.clock.now,
-    });
+    const again = await createService(service.config, { logger, owner: 'a test' });
     try {
       expect(again.core.folders.endpointsDir).toBe(join(service.config.dataDir, 'definitions/endpoints'));
       expect(again.core.registry.getEndpoint(name).file).toContain('definitions');

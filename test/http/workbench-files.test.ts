@@ -1,8 +1,7 @@
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { expectError, get } from '../support/http.ts';
-import { post as send } from '../support/ingest.ts';
+import { expectError, get, post as send } from '../support/http.ts';
 import { ownFolder, ownService, PRIVATE_KEY } from '../support/service.ts';
 
 // Files of alerts, dashboards and searches are saved in the same way; those of searches are beside the endpoints.
@@ -88,8 +87,7 @@ describe.each([
     await writeFile(fileOf('broken'), 'name: 1\n');
     const answer = await save(fresh, null, 'fresh');
     await rm(fileOf('broken'));
-    expectError(answer, 'invalid_definition');
-    expect(answer.body.error?.message).toContain('broken.yaml:1');
+    expectError(answer, 'invalid_definition', 'broken.yaml:1');
     expect(answer.text).not.toContain(folder.path);
     await symlink(dirOf('elsewhere'), fileOf('fresh'));
     expectError(await save(fresh, null, 'fresh'), 'forbidden');
@@ -108,35 +106,27 @@ describe.each([
 });
 
 test('an alert is tried over the last week, also on an endpoint that is not saved', async () => {
-  const definition = `description: Requests.
+  const definition = `name: fresh
+description: Requests.
 max_rows: 10
 caching: disabled
 columns:
   requests: { type: integer, description: Their number. }
 `;
-  const endpoint = {
-    definition: `name: fresh\n${definition}`,
-    sql: 'SELECT count() AS requests FROM edge_logs',
-  };
+  const endpoint = { definition, sql: 'SELECT count() AS requests FROM edge_logs' };
   const alert = ALERT.replace(/^(parameters|per): .*\n/gm, '').replace('{{ path }}', '{{ requests }}');
   const onFresh = alert.replace('failing.paths', 'fresh').replace('failures', 'requests');
+  const onRows = onFresh.replace('column: requests', 'column: rows');
   const attempt = (body: object) => post('alerts/try', body);
   const tried = await attempt({ definition: onFresh.replace('above: 3', 'below: 3'), endpoint });
-  expect(tried).toMatchObject({
-    status: 200,
-    json: { fired: 1, failures: 0, messages: [{ status: 'firing' }] },
-  });
+  const json = { fired: 1, failures: 0, messages: [{ status: 'firing' }] };
+  expect(tried).toMatchObject({ status: 200, json });
   for (const [body, message] of [
     [{ definition: onFresh }, 'no endpoint is called "fresh"'],
-    [
-      { definition: onFresh.replace('column: requests', 'column: rows'), endpoint },
-      'fresh has no column "rows"',
-    ],
+    [{ definition: onRows, endpoint }, 'fresh has no column "rows"'],
     [{ definition: onFresh, endpoint: { ...endpoint, sql: 'SELECT 1 AS other' } }, 'requests'],
   ] as const) {
-    const answer = await attempt(body);
-    expectError(answer, 'invalid_definition');
-    expect(answer.body.error.message).toContain(message);
+    expectError(await attempt(body), 'invalid_definition', message);
   }
 });
 
@@ -189,10 +179,8 @@ describe('a saved search', () => {
   });
 
   test('is listed for keys that may run it', async () => {
-    await writeFile(
-      join(dirOf('searches'), 'other.yaml'),
-      'id: a0000000-0000-4000-8000-000000000001\nname: other\ntitle: Other\nsearch: { project: aurora }\n',
-    );
+    const other = 'id: a0000000-0000-4000-8000-000000000001\nname: other\ntitle: Other\n';
+    await writeFile(join(dirOf('searches'), 'other.yaml'), `${other}search: { project: aurora }\n`);
     await service.core.reload();
     const named = async (grant: object) => {
       const headers = { 'x-api-key': await service.newKey(grant) };

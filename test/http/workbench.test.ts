@@ -7,8 +7,7 @@ import type { EndpointFiles } from '../../src/management/workbench-view.ts';
 import { findWhyNotSaved } from '../../src/workbench/workbench.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { hostileName } from '../support/hostile-name.ts';
-import { expectError, get, read } from '../support/http.ts';
-import { post as send } from '../support/ingest.ts';
+import { expectError, get, read, post as send } from '../support/http.ts';
 import { runs } from '../support/property.ts';
 import { ownFolder, ownService, PRIVATE_KEY, storeEvents } from '../support/service.ts';
 
@@ -50,12 +49,7 @@ const YAML = `${PLAIN}parameters:
 const SQL = 'SELECT id, timestamp, metadata FROM edge_logs WHERE project = @project ORDER BY id\n';
 
 type Json = Readonly<Record<string, unknown>>;
-interface Fault {
-  readonly parameter: string;
-  readonly message: string;
-  readonly line?: number;
-  readonly column?: number;
-}
+type Fault = Readonly<{ parameter: string; message: string; line?: number; column?: number }>;
 
 async function post(path: string, body: object, key = PRIVATE_KEY) {
   const answer = await send<Json>(url, `/api/workbench/${path}`, body, { 'x-api-key': key });
@@ -117,8 +111,7 @@ test('a draft with an unused parameter runs, and is not saved', async () => {
   expect([answer.status, answer.json['result']]).toEqual([200, [{ n: expect.any(Number) }]]);
   const columns = 'columns:\n  n: { type: integer, description: N. }\n';
   const draft = { definition: YAML + columns, sql: 'SELECT count() AS n FROM edge_logs' };
-  const saved = await post('save', { name: 'test.unused', ...draft, version: null });
-  expectError(saved, 'invalid_definition');
+  expectError(await post('save', { name: 'test.unused', ...draft, version: null }), 'invalid_definition');
 });
 
 const EVERY = ['query', 'ingest', 'manage'] as const;
@@ -168,13 +161,11 @@ describe('an endpoint that is saved', () => {
   test('by several callers is saved by one, and the others learn what has changed', async () => {
     await save('save.race');
     const { definition, version } = await filesOf('save.race');
-    const saves = [1, 2, 3, 4].map((n) =>
-      save('save.race', { definition, sql: `${COUNT}-- ${n}\n`, version }),
-    );
-    expect((await Promise.all(saves)).map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409]);
+    const edit = (n: number) => save('save.race', { definition, sql: `${COUNT}-- ${n}\n`, version });
+    const saves = await Promise.all([1, 2, 3, 4].map(edit));
+    expect(saves.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409]);
     const late = await save('save.race', { definition, sql: COUNT, version });
-    expectError(late, 'conflict');
-    expect(late.body.error.message).toContain('query.sql has changed');
+    expectError(late, 'conflict', 'query.sql has changed');
   });
 
   test('writes nothing outside of the folder, whatever the name', async () => {
@@ -225,15 +216,13 @@ describe('an endpoint that is saved', () => {
       { parameter: 'sql', line: 2, column: 32 },
       { parameter: 'definition' },
     ]);
-    const taken = await save('save.faulty', {
-      definition: `${definitionOf('save.faulty')}id: ${STORED_ID}\n`,
-    });
+    const withId = `${definitionOf('save.faulty')}id: ${STORED_ID}\n`;
+    const taken = await save('save.faulty', { definition: withId });
     expect(taken.body.error.message).toContain('"id" is that of test.stored');
     const other = join(folderOf('save.new'), 'query.sql');
     await writeFile(other, 'SELECT nothere AS n, @project AS p FROM edge_logs');
     const together = await save('save.undone', { definition, sql: `${COUNT}-- Changed.\n`, version });
-    expectError(together, 'invalid_definition');
-    expect(together.body.error.message).toContain('nothere');
+    expectError(together, 'invalid_definition', 'nothere');
     expectError(await save('save.undone-new'), 'invalid_definition');
     await writeFile(other, COUNT);
     expect([await readdir(endpointsDir), await textsIn('save.undone')]).toEqual(before);
@@ -243,14 +232,14 @@ describe('an endpoint that is saved', () => {
 test('saving is rejected unless the setting allows it, and if the definitions are the shipped ones', () => {
   const { config } = service;
   const { folders } = core;
-  const shipped = { ...folders, shipped: ['endpointsDir'] as const };
-  expect(findWhyNotSaved('endpoints', { config, folders: () => folders })).toBeUndefined();
-  const off = findWhyNotSaved('endpoints', {
-    config: { ...config, editEndpoints: '0' },
-    folders: () => folders,
-  });
-  expect(off).toContain('TAILRACE_EDIT_ENDPOINTS=1');
-  expect(findWhyNotSaved('endpoints', { config, folders: () => shipped })).toContain('ship with Tailrace');
+  const find = (more: Partial<typeof config> = {}, shipped = folders.shipped) =>
+    findWhyNotSaved('endpoints', {
+      config: { ...config, ...more },
+      folders: () => ({ ...folders, shipped }),
+    });
+  expect(find()).toBeUndefined();
+  expect(find({ editEndpoints: '0' })).toContain('TAILRACE_EDIT_ENDPOINTS=1');
+  expect(find({}, ['endpointsDir'])).toContain('ship with Tailrace');
 });
 
 describe('a result that becomes a test', () => {

@@ -4,7 +4,7 @@ import { TailraceError } from '../../src/errors.ts';
 import { type CommitOptions, type CommitterOptions, createCommitter } from '../../src/ingest/committer.ts';
 import { type Event, parseEvent } from '../../src/ingest/event.ts';
 import { encodeRows } from '../../src/ingest/rows.ts';
-import { idsOf } from '../support/ingest.ts';
+import { idsOf } from '../support/http.ts';
 import { openTestStore } from '../support/service.ts';
 
 const { core, close } = await openTestStore();

@@ -7,18 +7,9 @@ import { createSource } from '../support/source.ts';
 
 const OWN = createSource({ name: 'own.logs', table: 'own' });
 const external = { database: undefined, table: 'otel', line: 1, common: [], typed: [] };
-const FOREIGN = createSource({
-  id: OWN.id.replace(/.$/, '2'),
-  name: 'foreign.logs',
-  table: 'foreign',
-  external,
-});
-const PROTECTED = createSource({
-  id: OWN.id.replace(/.$/, '3'),
-  name: 'trail',
-  table: 'trail',
-  isProtected: true,
-});
+const id = (last: string) => OWN.id.replace(/.$/, last);
+const FOREIGN = createSource({ id: id('2'), name: 'foreign.logs', table: 'foreign', external });
+const PROTECTED = createSource({ id: id('3'), name: 'trail', table: 'trail', isProtected: true });
 const registry = createRegistry({ endpoints: [], sources: [OWN, FOREIGN, PROTECTED] });
 
 const parse = (request: Parameters<typeof parseDeletion>[1]) => parseDeletion(registry, request);
@@ -56,14 +47,8 @@ test('the retention of a project deletes whole days from the sources that events
   /** Applies seven days at a certain time. @returns the deletions that this starts */
   async function keep(certainMs: number): Promise<Deletion[]> {
     const started: Deletion[] = [];
-    const job = {
-      id: '',
-      acceptedMs: 0,
-      counted: [],
-      state: 'done',
-      progress: undefined,
-      error: undefined,
-    } as const;
+    const none = { progress: undefined, error: undefined };
+    const job = { id: '', acceptedMs: 0, counted: [], state: 'done', ...none } as const;
     const internal = { ...OWN, name: 'internal', isInternal: true };
     const run = createKeepProjects({
       engine: { inspect: async () => [{ project: 'short' }] },

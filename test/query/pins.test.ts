@@ -4,7 +4,7 @@ import { findOwner, parsePinnedParameters } from '../../src/query/pins.ts';
 import { escapePattern } from '../../src/sql/pattern.ts';
 import { CACHED } from '../support/cached-endpoint.ts';
 import { errorOf } from '../support/keys.ts';
-import { shareService } from '../support/shared-service.ts';
+import { shareService } from '../support/service.ts';
 
 const UUID = '7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10';
 const { core } = await shareService();
@@ -13,10 +13,8 @@ const parse = (name: string, raw: Record<string, string | string[]>, pins: Recor
 
 describe('a pinned parameter', () => {
   test.each([[{}], [{ project: '' }], [{ project: 'abc' }]])('has its value for %j', (raw) => {
-    expect(parse('logs.all', raw, { project: 'abc' })).toMatchObject({
-      project: 'abc',
-      project_tier: 'FREE',
-    });
+    const expected = { project: 'abc', project_tier: 'FREE' };
+    expect(parse('logs.all', raw, { project: 'abc' })).toMatchObject(expected);
   });
 
   test('rejects another value, naming each parameter', () => {
@@ -54,26 +52,22 @@ describe('a pinned parameter', () => {
     const pins = { project: 'abc', iso_timestamp_start: '2026-11-20T07:00:00Z' };
     const same = parse('logs.all', { iso_timestamp_start: '2026-11-20T08:00:00+01:00' }, pins);
     expect(same).toEqual(parse('logs.all', {}, pins));
-    expect(errorOf(() => parse('logs.all', { iso_timestamp_start: '2026-11-20T07:00:01Z' }, pins)).code).toBe(
-      'forbidden',
-    );
+    const later = () => parse('logs.all', { iso_timestamp_start: '2026-11-20T07:00:01Z' }, pins);
+    expect(errorOf(later).code).toBe('forbidden');
   });
 
   test('that is a pattern is the literal text, sent as it is or escaped', () => {
     const pins = { project: 'a.c|(x)' };
     const values = { project: 'a\\.c\\|\\(x\\)', pinned_project: 'a.c|(x)', interval: 'daily' };
-    for (const project of ['', 'a.c|(x)', 'a\\.c\\|\\(x\\)'])
-      expect(parse('usage.api-counts', { project, interval: 'daily' }, pins)).toEqual(values);
+    const ask = (project: string) => parse('usage.api-counts', { project, interval: 'daily' }, pins);
+    for (const project of ['', 'a.c|(x)', 'a\\.c\\|\\(x\\)']) expect(ask(project)).toEqual(values);
     for (const project of ['a.c', 'a.c|\\(x\\)', '.*', 'abc|x'])
-      expect(errorOf(() => parse('usage.api-counts', { project, interval: 'daily' }, pins)).code).toBe(
-        'forbidden',
-      );
+      expect(errorOf(() => ask(project)).code).toBe('forbidden');
   });
 
   test('cannot be sent twice, nor be replaced by a name that the service binds', () => {
-    expect(errorOf(() => parse('logs.all', { project: ['abc', 'abc'] }, { project: 'abc' })).code).toBe(
-      'invalid_parameter',
-    );
+    const twice = () => parse('logs.all', { project: ['abc', 'abc'] }, { project: 'abc' });
+    expect(errorOf(twice).code).toBe('invalid_parameter');
     const sent = { pinned_project: 'other', interval: 'daily', project: 'abc' };
     expect(parse('usage.api-counts', sent, { project: 'abc' })['pinned_project']).toBe('abc');
     expect(parse('usage.api-counts', sent, {})['pinned_project']).toBe('');

@@ -1,5 +1,3 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -10,7 +8,7 @@ import { at, createQuestion } from '../../src/query/question.ts';
 import { createRunner } from '../../src/query/run.ts';
 import { createSteps } from '../../src/query/steps.ts';
 import { runs } from '../support/property.ts';
-import { openTestStore } from '../support/service.ts';
+import { openTestStore, ownFolder, writeFiles } from '../support/service.ts';
 
 /** Rows come from a parameter: pairs of a number and a text, in any order. */
 const YAML = (name: string, id: number, by: string) => `
@@ -42,17 +40,14 @@ const ENDPOINTS = {
   ],
 } as const;
 
-const folder = await mkdtemp(join(tmpdir(), 'tailrace-position-'));
-for (const [i, [name, [order, after]]] of Object.entries(ENDPOINTS).entries()) {
-  await mkdir(join(folder, name));
-  await writeFile(join(folder, name, 'endpoint.yaml'), YAML(name, i, order));
-  await writeFile(join(folder, name, 'query.sql'), SQL(order, after));
-}
+const { path: folder } = await ownFolder();
+for (const [i, [name, [order, after]]] of Object.entries(ENDPOINTS).entries())
+  await writeFiles(join(folder, name), {
+    'endpoint.yaml': YAML(name, i, order),
+    'query.sql': SQL(order, after),
+  });
 const { core, close } = await openTestStore({ TAILRACE_ENDPOINTS_DIR: folder });
-afterAll(async () => {
-  await close();
-  await rm(folder, { recursive: true });
-});
+afterAll(close);
 const run = createSteps(createRunner(core.engine, Date.now), 60_000, Date.now);
 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };

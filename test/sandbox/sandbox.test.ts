@@ -39,10 +39,8 @@ describe('escapes', () => {
 
   test('leave no file, no table, no function behind', async () => {
     expect(existsSync(`${canaryFile}.out`)).toBe(false);
-    const tables = await core.engine.inspect(
-      `SELECT name FROM system.tables WHERE database = 'tailrace' ORDER BY name`,
-    );
-    expect(tables.map((row) => row['name'])).toEqual(['app_logs', 'secret_logs']);
+    const tables = await core.engine.inspect("SELECT name FROM system.tables WHERE database = 'tailrace'");
+    expect(tables.map((row) => row['name']).sort()).toEqual(['app_logs', 'secret_logs']);
   });
 
   // Each of the engine's own names, so that a new version of it opens nothing.
@@ -51,11 +49,8 @@ describe('escapes', () => {
     const all = rows.map((row) => String(row['name'])).filter((name) => !isAllowedFunction(name));
     const others = all.filter((name) => !/^timestamp_diff$/i.test(name)); // the engine reads timestampDiff, which is listed
     expect(others.length).toBeGreaterThan(800);
-    const texts = (name: string) => [
-      `SELECT \`${name}\`(id) FROM app`,
-      `SELECT arrayMap(\`${name}\`, [id]) FROM app`,
-    ];
-    for (const [i, name] of others.entries()) await rejection(texts(name)[i % 2] ?? '');
+    for (const [i, name] of others.entries())
+      await rejection(`SELECT ${i % 2 === 0 ? `\`${name}\`(id)` : `arrayMap(\`${name}\`, [id])`} FROM app`);
   });
 
   test('by a table function are rejected, and none can be called', async () => {
@@ -99,10 +94,7 @@ test('every bound is in the documentation', async () => {
 describe('a rejection says what was not allowed and what would be', () => {
   test.each([
     ['SELECT now64(6)', 'must not call now64(); use @now, the instant of the query'],
-    [
-      'SELECT * FROM numbers(3)',
-      'must not read the table function numbers(); what can be read is app, errors',
-    ],
+    ['SELECT * FROM numbers(3)', 'not read the table function numbers(); what can be read is app, errors'],
     ['SELECT {a:String} FROM app', 'must not have {…}: write parameters as @name and maps as map(…)'],
     [
       "SELECT match(id, 'a.{1,1000}.{1000}') FROM app",
@@ -173,15 +165,13 @@ describe('what a view keeps out', () => {
   });
 
   test('is only what its own conditions keep out', async () => {
-    await expect(ask(`SELECT count() FROM app WHERE intDiv(1, id NOT LIKE 'p%')`)).rejects.toThrow(
-      /Division by zero/,
-    );
+    const own = ask(`SELECT count() FROM app WHERE intDiv(1, id NOT LIKE 'p%')`);
+    await expect(own).rejects.toThrow('Division by zero');
     expect(await ask('SELECT count() AS n FROM app')).toEqual([{ n: 30 }]);
     expect(await ask('SELECT count() AS n FROM app', { pattern: '/rest/2' })).toEqual([{ n: 11 }]);
     expect(await ask('SELECT count() AS n FROM app', { project: 'q' })).toEqual([{ n: 45 }]);
-    expect(await ask(`SELECT @project AS x, '@project' AS y`, { project: "it's; --" })).toEqual([
-      { x: "it's; --", y: '@project' },
-    ]);
+    const sent = await ask(`SELECT @project AS x, '@project' AS y`, { project: "it's; --" });
+    expect(sent).toEqual([{ x: "it's; --", y: '@project' }]);
   });
 });
 
@@ -195,18 +185,14 @@ describe('any mix of good and bad parts', () => {
   const glue = fc.constantFrom(
     ...['', ' ', '(', ')', ',', ' UNION ALL ', ' FROM ', ' AS x ', '--', '/*', '*/', "'", '`', ';'],
   );
+  const good = fc.constantFrom(...LEGITIMATE);
+  const ownName = fc.constantFrom('app', 'errors', 'count', 'status');
+  const otherTable = fc.constantFrom('secret_logs', 'app_logs', 'system.one', '`secret_logs`');
   const mixed = fc.oneof(
     fc.tuple(cut, glue, cut, glue, cut).map((list) => list.join('')),
     // Swapping the name of a view or a function in a good query keeps most of it good.
-    fc
-      .tuple(fc.constantFrom(...LEGITIMATE), fc.constantFrom('app', 'errors', 'count', 'status'), cut)
-      .map(([text, from, to]) => text.replace(from, to)),
-    fc
-      .tuple(
-        fc.constantFrom(...LEGITIMATE),
-        fc.constantFrom('secret_logs', 'app_logs', 'system.one', '`secret_logs`'),
-      )
-      .map(([text, to]) => text.replaceAll(/\bapp\b/g, to)),
+    fc.tuple(good, ownName, cut).map(([text, from, to]) => text.replace(from, to)),
+    fc.tuple(good, otherTable).map(([text, to]) => text.replaceAll(/\bapp\b/g, to)),
   );
 
   test('answers without a canary, or is rejected', async () => {

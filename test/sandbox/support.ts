@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { parseParameters } from '../../src/query/parameters.ts';
@@ -6,7 +6,7 @@ import { createQuestion } from '../../src/query/question.ts';
 import { createRunner } from '../../src/query/run.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { openCore } from '../../src/service/open-core.ts';
-import { ownFolder, storeEvents, testConfig } from '../support/service.ts';
+import { ownFolder, storeEvents, testConfig, writeFiles } from '../support/service.ts';
 
 /** Stands wherever a caller's SELECT must not reach: other projects, other tables, a file. */
 export const CANARY = 'canary-7f3a';
@@ -78,10 +78,7 @@ const NAMED_FILES: Readonly<Record<string, string>> = {
 /** Definitions of endpoints alike, `sandbox.on`, `sandbox.off` and those of `more`, in a temporary folder. */
 export async function writeDefinitions(more: Readonly<Record<string, string>> = {}) {
   const folder = await ownFolder();
-  for (const [path, text] of Object.entries({ ...FILES, ...more })) {
-    await mkdir(join(folder.path, path, '..'), { recursive: true });
-    await writeFile(join(folder.path, path), text);
-  }
+  await writeFiles(folder.path, { ...FILES, ...more });
   const env = {
     TAILRACE_ENDPOINTS_DIR: join(folder.path, 'endpoints'),
     TAILRACE_SOURCES_DIR: join(folder.path, 'sources'),
@@ -111,10 +108,8 @@ export async function storeCanaries(core: Awaited<ReturnType<typeof openCore>>):
 export async function openSandbox(env: Readonly<Record<string, string>> = {}, name = 'sandbox.on') {
   const definitions = await writeDefinitions(NAMED_FILES);
   const settings = { ...definitions.env, TAILRACE_QUERY_TIMEOUT_MS: '10000', ...env };
-  const config = {
-    ...testConfig(join(definitions.path, 'data'), settings),
-    queryMemoryBytesMax: 128 * 1024 * 1024,
-  };
+  const bounds = { queryMemoryBytesMax: 128 * 1024 * 1024 };
+  const config = { ...testConfig(join(definitions.path, 'data'), settings), ...bounds };
   const canaryFile = join(definitions.path, 'canary.txt');
   await writeFile(canaryFile, CANARY);
   const core = await openCore(config, 'a test');

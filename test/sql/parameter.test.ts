@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createRewriter, findParameters } from '../../src/sql/parse.ts';
 import { identifier, sql as write } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
-import { shareService } from '../support/shared-service.ts';
+import { shareService } from '../support/service.ts';
 
 const names = (sql: string) => findParameters(sql).map((use) => use.name);
 

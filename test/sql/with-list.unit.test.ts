@@ -6,10 +6,9 @@ import { findWithList, removeUnused } from '../../src/sql/with-list.ts';
 function wrap(sql: string) {
   const list = findWithList(sql);
   if (list === undefined) return undefined;
-  const edits = list.views.map(({ select: { start, end } }) => ({
-    start,
-    end,
-    text: `<${sql.slice(start, end)}>`,
+  const edits = list.views.map(({ select }) => ({
+    ...select,
+    text: `<${sql.slice(select.start, select.end)}>`,
   }));
   const text = applyEdits(sql.slice(0, list.end), edits);
   return { views: list.views.map(({ name }) => name), sql: text };
@@ -18,16 +17,9 @@ function wrap(sql: string) {
 const dropUnused = (sql: string) => applyEdits(sql, removeUnused(sql));
 
 describe('the WITH list of a query', () => {
-  test.each([
-    [
-      "WITH a AS (SELECT ') SELECT' /* ) */) SELECT 3 -- (",
-      "WITH a AS (<SELECT ') SELECT' /* ) */>) ",
-      ['a'],
-    ],
-  ])('of %j', (sql, text, views) => {
-    const found = wrap(sql);
-    expect(found?.views).toEqual(views);
-    if (text !== undefined) expect(found?.sql).toBe(text);
+  test('ends before the SELECT, whatever texts and comments hold', () => {
+    const found = wrap("WITH a AS (SELECT ') SELECT' /* ) */) SELECT 3 -- (");
+    expect(found).toEqual({ views: ['a'], sql: "WITH a AS (<SELECT ') SELECT' /* ) */>) " });
   });
 
   test.each(['SELECT 1', 'WITH 1 AS x SELECT x', '(WITH a AS (SELECT 1) SELECT 2)', 'WITH a AS (SELECT 1'])(

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { vi } from 'vitest';
+import { expect, vi } from 'vitest';
 
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -74,6 +74,18 @@ export function startProgram(
 /** Runs a command to its end. */
 export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
   return await startCli(args, { stdin: '', ...options }).ended;
+}
+
+/** That a command ended with this code, and that it printed this text, or one that matches: on stderr if it failed. */
+export function expectExit(
+  result: CliResult,
+  code: number,
+  printed: string | RegExp,
+  stream: 'stdout' | 'stderr' = code === 0 ? 'stdout' : 'stderr',
+): void {
+  const text =
+    typeof printed === 'string' ? expect.stringContaining(printed) : expect.stringMatching(printed);
+  expect([result.code, result[stream]]).toEqual([code, text]);
 }
 
 /** Starts `tailrace serve` on a free port of 127.0.0.1 and waits until it is ready. @param cwd default: that of the test */

@@ -13,7 +13,7 @@ export async function faultsIn(work: () => unknown): Promise<readonly string[]> 
 }
 
 /** What is wrong with the settings of an environment, a line for each. */
-export function faultsOf(env: Record<string, string>): readonly string[] {
+export function faultsOf(env: Readonly<Record<string, string>>): readonly string[] {
   try {
     parseConfig(env);
   } catch (error) {

@@ -5,7 +5,7 @@ import { get, QUERY_PATH } from './http.ts';
 import { ownService, PRIVATE_KEY } from './service.ts';
 
 export const FORMAT_NAMES = ['json', 'ndjson', 'csv', 'arrow', 'parquet', 'prometheus'] as const;
-export type FormatName = (typeof FORMAT_NAMES)[number];
+type FormatName = (typeof FORMAT_NAMES)[number];
 
 export const MEDIA_TYPES: Readonly<Record<FormatName, string>> = {
   json: 'application/json; charset=utf-8',

@@ -3,9 +3,17 @@ import { connect, type Socket } from 'node:net';
 import { expect, vi } from 'vitest';
 import { ERROR_CODES, type ErrorCode } from '../../src/errors.ts';
 import type { Keyring } from '../../src/keys/keyring.ts';
+import type { Core } from '../../src/service/open-core.ts';
+import { trusted } from '../../src/sql/sql.ts';
 import { type AnswerBody, PRIVATE_KEY } from './service.ts';
 
 export { QUERY_PATH } from '../../trial/http.ts';
+
+/** The source to which tests send, unless what they test is the source. */
+export const EDGE = 'cloudflare.logs.prod';
+export const TO_EDGE = `/api/logs?source_name=${EDGE}`;
+
+export type Body = string | Uint8Array<ArrayBuffer> | object;
 
 /** What a route returns, or an error. */
 type BodyOf<T> = (T extends { readonly result: unknown } ? Omit<AnswerBody, 'result'> : AnswerBody) & T;
@@ -40,12 +48,22 @@ export async function request<T>(url: string, path: string, init: RequestInit = 
   const response = await fetch(`${url}${path}`, { ...init, headers });
   const text = await response.text();
   const json = response.headers.get('content-type')?.startsWith('application/json') === true && text !== '';
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: json ? JSON.parse(text) : {},
-  };
+  return { status: response.status, headers: response.headers, text, body: json ? JSON.parse(text) : {} };
+}
+
+/** POST with the private key and as JSON, unless `headers` say otherwise; an object goes out as its JSON. */
+export async function post<T>(
+  url: string,
+  path: string,
+  body: Body,
+  headers: Record<string, string> = {},
+): Promise<HttpAnswer<T>> {
+  const bytes = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
+  return await request<T>(url, path, {
+    method: 'POST',
+    body: bytes,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
 }
 
 /** A request by Node's own client, which sends any header, such as Host; the bytes of the response as they come. */
@@ -60,18 +78,21 @@ export function sendPlain(url: string, options: RequestOptions) {
   });
 }
 
-/** That an answer is the error `code`, in the one shape that errors have, and with the headers that go with it. */
-export function expectError(answer: Omit<HttpAnswer, 'text'>, code: ErrorCode): void {
+/**
+ * That an answer is the error `code`, in the one shape that errors have, and with the headers that go with it.
+ *
+ * @param said a part of its message
+ */
+export function expectError(
+  answer: Omit<HttpAnswer, 'text'>,
+  code: ErrorCode,
+  said: string | RegExp = /\S/,
+): void {
   const { status } = ERROR_CODES[code];
-  expect(answer.body).toEqual({
-    error: {
-      code,
-      message: expect.stringMatching(/\S/),
-      status,
-      request_id: answer.headers.get('x-request-id'),
-      errors: expect.any(Array),
-    },
-  });
+  const message = typeof said === 'string' ? expect.stringContaining(said) : expect.stringMatching(said);
+  const request_id = answer.headers.get('x-request-id');
+  const error = { code, message, status, request_id, errors: expect.any(Array) };
+  expect(answer.body).toEqual({ error });
   expect(answer.status).toBe(status);
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(answer.headers.get('retry-after')).toEqual(
@@ -90,6 +111,13 @@ export async function throughFramework<T>(keyring: Keyring, work: () => Promise<
   } finally {
     spy.mockRestore();
   }
+}
+
+/** The head of a POST as it goes over the wire, up to the body. */
+export function postHead(path: string, headers: Readonly<Record<string, string | number>>): string {
+  const all = { host: 'a', 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json', ...headers };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  return `POST ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
 }
 
 /** A connection on which a test writes by hand. */
@@ -133,4 +161,20 @@ export async function readMetric(
     .split('\n')
     .filter((one) => /^[^#{ ]+/.exec(one)?.[0] === name && wanted.every((label) => one.includes(label)));
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+/** Rows of a table that belong to a project, in the order of their ids, past every filter of reading. */
+export async function rowsOf(
+  core: Core,
+  project: string,
+  { table = 'edge_logs', columns = '*' } = {},
+): Promise<Record<string, unknown>[]> {
+  return await core.engine.inspect(
+    trusted(`SELECT ${columns} FROM tailrace.${table} WHERE project = '${project}' ORDER BY id`),
+  );
+}
+
+export async function idsOf(core: Core, project: string, table?: string): Promise<string[]> {
+  const rows = await rowsOf(core, project, { columns: 'id', ...(table !== undefined && { table }) });
+  return rows.map((row) => String(row['id']));
 }

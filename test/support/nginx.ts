@@ -27,9 +27,7 @@ export async function runNginx(
   const ended = new Promise<void>((resolve) => void child.once('close', () => resolve()));
   await vi.waitFor(
     () => (isRunning(child) ? fetch(`http://127.0.0.1:${port}`) : Promise.reject(new Error(errors))),
-    {
-      timeout: 10_000,
-    },
+    { timeout: 10_000 },
   );
   return {
     port,

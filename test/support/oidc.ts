@@ -55,10 +55,7 @@ export async function startProvider(serviceUrl: string) {
       },
       features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true, logoutSource } },
       pkce: { required: () => true },
-      findAccount: (_ctx, id) => ({
-        accountId: id,
-        claims: async () => ({ ...accounts.get(id), sub: id }),
-      }),
+      findAccount: (_ctx, id) => ({ accountId: id, claims: async () => ({ ...accounts.get(id), sub: id }) }),
       interactions: { url: (_ctx, { uid }) => `${PATH}/interaction/${uid}` },
       async loadExistingGrant(ctx) {
         const { session, client } = ctx.oidc;

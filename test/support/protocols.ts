@@ -33,9 +33,8 @@ const FORMS: Readonly<Record<keyof typeof WIRES, (answer: HttpAnswer) => void>> 
     expect(JSON.parse(text)).toEqual({ status, error: { ...reason, root_cause: [reason] } });
   },
   otlp({ text }) {
-    expect(JSON.parse(text)).toMatchObject({
-      error: { code: expect.any(String), message: expect.any(String) },
-    });
+    const error = { code: expect.any(String), message: expect.any(String) };
+    expect(JSON.parse(text)).toMatchObject({ error });
   },
 };
 
@@ -70,18 +69,18 @@ export async function startProtocolService(env: Readonly<Record<string, string>>
   };
 }
 
-// As shared-service.ts keeps its own.
+// As `shareService` keeps its own.
 const shared = globalThis as { tailraceProtocolService?: ReturnType<typeof startProtocolService> };
 
 /** The body limit of the shared service, and the project of events there that name none. */
-export const PROTOCOL_BODY_BYTES_MAX = 200_000;
-export const PROTOCOL_PROJECT = 'default-project';
+export const BODY_BYTES_MAX = 200_000;
+export const DEFAULT_PROJECT = 'default-project';
 
 /** The service that the files of the protocols share; no test changes its definitions or closes it. */
 export function shareProtocolService() {
   shared.tailraceProtocolService ??= startProtocolService({
-    TAILRACE_BODY_BYTES_MAX: String(PROTOCOL_BODY_BYTES_MAX),
-    TAILRACE_DEFAULT_PROJECT: PROTOCOL_PROJECT,
+    TAILRACE_BODY_BYTES_MAX: String(BODY_BYTES_MAX),
+    TAILRACE_DEFAULT_PROJECT: DEFAULT_PROJECT,
   });
   return shared.tailraceProtocolService;
 }

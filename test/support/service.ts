@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
-import { afterAll } from 'vitest';
+import { afterAll, beforeEach } from 'vitest';
 import { type Bounds, type Config, parseConfig } from '../../src/config/config.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { insertEvents } from '../../src/ingest/writer.ts';
@@ -26,6 +26,8 @@ export interface AnswerBody {
   readonly result: Record<string, unknown>[];
   readonly error: { code: string; message: string; status: number; request_id: string; errors: object[] };
 }
+
+type Texts = Readonly<Record<string, string>>;
 
 /** A clock that stands still until it is set; ms since the epoch. */
 export interface Clock {
@@ -55,6 +57,14 @@ export async function ownFolder(): Promise<{ readonly path: string }> {
   return { path };
 }
 
+/** Writes files by their paths below a folder. */
+export async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(join(folder, path, '..'), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+}
+
 /** The real engine with the shipped definitions, in a temporary folder. */
 export async function openTestStore(env: Readonly<Record<string, string>> = {}) {
   const folder = await temporaryFolder();
@@ -70,21 +80,13 @@ export async function openTestStore(env: Readonly<Record<string, string>> = {}) 
 }
 
 /** Stores events where a command with these settings finds them. */
-export async function storeFor(
-  env: Readonly<Record<string, string>>,
-  source: string,
-  events: readonly object[],
-): Promise<void> {
+export async function storeFor(env: Texts, source: string, events: readonly object[]): Promise<void> {
   const core = await openCore(parseConfig(env), 'a test');
   await storeEvents(core, source, events, Date.now()).finally(core.close);
 }
 
 /** What an endpoint returns on the store of these settings, without a service. */
-export async function askStore(
-  env: Readonly<Record<string, string>>,
-  name: string,
-  parameters: Readonly<Record<string, string>>,
-): Promise<string> {
+export async function askStore(env: Texts, name: string, parameters: Texts): Promise<string> {
   const core = await openCore(parseConfig(env), 'a test');
   try {
     const endpoint = core.registry.getEndpoint(name);
@@ -130,20 +132,11 @@ export async function startTestService(
   const url: string = await service.app.listen({ host: config.host, port: config.port, backlog: 4_096 });
 
   /** GET of an endpoint with the private key; the answer's JSON. */
-  async function call(
-    endpoint: string,
-    parameters: Readonly<Record<string, string>> = {},
-    headers: Readonly<Record<string, string>> = {},
-  ) {
-    const query = new URLSearchParams(parameters);
-    const response = await fetch(`${url}/api/endpoints/query/${endpoint}?${query}`, {
-      headers: { 'x-api-key': PRIVATE_KEY, ...headers },
-    });
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: (await response.json()) as AnswerBody,
-    };
+  async function call(endpoint: string, parameters: Texts = {}, more: Texts = {}) {
+    const path = `/api/endpoints/query/${endpoint}?${new URLSearchParams(parameters)}`;
+    const response = await fetch(url + path, { headers: { 'x-api-key': PRIVATE_KEY, ...more } });
+    const { status, headers } = response;
+    return { status, headers, body: (await response.json()) as AnswerBody };
   }
 
   /** The text of a new key, which may query unless `grant` says otherwise. */
@@ -163,6 +156,32 @@ export async function ownService(options?: Parameters<typeof startTestService>[0
   const service = await startTestService(options);
   afterAll(service.close);
   return service;
+}
+
+type TestService = Awaited<ReturnType<typeof startTestService>>;
+
+// Files of a worker share their modules (`isolate: false`); globalThis holds it even if a module is loaded anew.
+const shared = globalThis as { tailraceSharedService?: Promise<TestService> };
+let projects = 0;
+
+/**
+ * The service that all test files of a worker share: the shipped definitions, no setting changed, never closed by a test (it ends with
+ * its worker). A test uses its own project (`newProject`), key names and search words, so that it sees only its own events, and never
+ * asserts on totals of the whole service. A file that needs settings, definitions, restarts or totals starts its own service.
+ */
+export function shareService(): Promise<TestService> {
+  shared.tailraceSharedService ??= startTestService();
+  const service = shared.tailraceSharedService;
+  // A test may move the clock; the next one finds the real time again.
+  beforeEach(async () => {
+    (await service).clock.now = Date.now();
+  });
+  return service;
+}
+
+/** The name of a project that no other test of this run uses. */
+export function newProject(): string {
+  return `p${process.pid}x${++projects}`;
 }
 
 /** The shipped sources with a retention of a century: a test whose clock stands in the past keeps its events. */

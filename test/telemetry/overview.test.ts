@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Overview } from '../../src/management/admin-view.ts';
-import { get, QUERY_PATH, readMetric } from '../support/http.ts';
-import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
+import { EDGE, get, post, QUERY_PATH, readMetric, TO_EDGE } from '../support/http.ts';
 import { ownService } from '../support/service.ts';
 
 const service = await ownService();

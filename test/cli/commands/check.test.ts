@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { openCore } from '../../../src/service/open-core.ts';
 import { addEndpoint } from '../../../trial/endpoint.ts';
+import { expectExit } from '../../support/cli.ts';
 import { copyFewDefinitions } from '../../support/definitions.ts';
 import { faultsIn } from '../../support/faults.ts';
 import { runProgram } from '../../support/program.ts';
@@ -27,8 +28,7 @@ describe('tailrace check beside a running service', () => {
     await writeFile(POSTGRES, edited);
     const faults = await faultsIn(core.reload); // of the service itself
     expect(faults).toEqual([expect.stringContaining('column "user_name" of postgres.logs is stored')]);
-    const { code, stdout, stderr } = await check();
-    expect([code, stdout, stderr]).toEqual([1, '', `tailrace: ${faults[0]}\n`]);
+    expect(await check()).toEqual({ code: 1, stdout: '', stderr: `tailrace: ${faults[0]}\n` });
 
     const sql = 'SELECT count() AS n FROM nowhere WHERE @project = 1';
     const id = 'a0000000-0000-4000-8000-000000000009';
@@ -36,7 +36,7 @@ describe('tailrace check beside a running service', () => {
     await addEndpoint(endpoints, { name: 'test.wrong', id, sql, caching: 'disabled' });
     const both = await check();
     await rm(join(endpoints, 'test.wrong'), { recursive: true });
-    expect([both.code, both.stderr]).toEqual([1, expect.stringMatching(/nowhere[\s\S]*column "user_name"/)]);
+    expectExit(both, 1, /nowhere[\s\S]*column "user_name"/);
   });
 });
 
@@ -52,11 +52,7 @@ test('tailrace check finds the faults of the receivers, and the alerts that name
     TAILRACE_RECEIVERS_FILE: receivers,
   };
   await writeFile(receivers, 'other: { kind: slack, url: https://hooks.example.com/a }\n', { mode: 0o600 });
-  const unknown = await check(settings);
-  expect([unknown.code, unknown.stderr]).toEqual([
-    1,
-    expect.stringMatching(/failing\.paths\.yaml:\d+: .* has no receiver "ops"; it has other\n/),
-  ]);
+  expectExit(await check(settings), 1, /failing\.paths\.yaml:\d+: .* has no receiver "ops"; it has other\n/);
   await writeFile(receivers, 'ops: { kind: slack }\n');
   expect((await check(settings)).stderr).toContain(`${receivers}:1: "url" is missing`);
 });

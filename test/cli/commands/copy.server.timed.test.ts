@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { expectExit } from '../../support/cli.ts';
 import { copyFewDefinitions } from '../../support/definitions.ts';
 import { ownFront } from '../../support/front.ts';
-import { EDGE } from '../../support/ingest.ts';
+import { EDGE } from '../../support/http.ts';
 import { runProgram } from '../../support/program.ts';
 import { askStore, ownFolder, storeFor } from '../../support/service.ts';
 
@@ -85,11 +86,7 @@ test('every event arrives as it is, and the three endpoints return the same, byt
   env = { TAILRACE_DATA_DIR: env['TAILRACE_DATA_DIR'] ?? '' }; // with the shipped definitions
   await load(EVENTS);
   await load(INVOCATIONS, { source: 'deno-relay-logs' });
-  const done = await copy();
-  expect([done.code, done.stdout]).toEqual([
-    0,
-    expect.stringContaining(`All events are at ${TARGET}, counted and compared`),
-  ]);
+  expectExit(await copy(), 0, `All events are at ${TARGET}, counted and compared`);
   await expectThere(EVENTS);
   for (const [name, parameters] of [
     ['logs.all', { project: 'p0', project_tier: 'PRO' }],
@@ -111,10 +108,7 @@ test('a second run sends nothing, and a day that differs is copied again only af
   await ask("ALTER TABLE edge_logs UPDATE event_message = 'y' WHERE id = 'd2-7' SETTINGS mutations_sync = 1");
   const differs = await copy();
   const drop = `ALTER TABLE \`edge_logs\` DROP PARTITION '${dayOf(2)}'`;
-  expect([differs.code, differs.stderr]).toEqual([
-    1,
-    expect.stringContaining(`60 where 60 are here; to copy the day again, delete it there: ${drop}`),
-  ]);
+  expectExit(differs, 1, `60 where 60 are here; to copy the day again, delete it there: ${drop}`);
   expect(inserts()).toBe(before);
   await ask(drop);
   expect((await copy()).code).toBe(0);
@@ -143,7 +137,7 @@ test('goes on after a failure, and stores no event twice although a response was
   await load([late]);
   const failed = await copy();
   front.intercept = undefined;
-  expect([failed.code, failed.stderr]).toEqual([3, expect.stringContaining('run the same command again')]);
+  expectExit(failed, 3, 'run the same command again');
   expect((await copy()).code).toBe(0);
   await expectThere([...EVENTS, late]);
 });
@@ -152,11 +146,7 @@ test('a day with events of others is rejected before any of it is sent', async (
   await load(EVENTS);
   const others = [event('other', { daysAgo: 2 })];
   await load(others, { to: { ...env, CLICKHOUSE_URL: TARGET } });
-  const rejected = await copy();
-  expect([rejected.code, rejected.stderr]).toEqual([
-    1,
-    expect.stringContaining(`${EDGE} ${dayOf(2)}: the server has other events: 1 where 60 are here`),
-  ]);
+  expectExit(await copy(), 1, `${EDGE} ${dayOf(2)}: the server has other events: 1 where 60 are here`);
   await expectThere([...EVENTS.filter(({ id }) => !id.startsWith('d2-')), ...others]);
 });
 

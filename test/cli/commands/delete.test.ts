@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 import { announceService } from '../../../src/cli/local-service.ts';
+import { expectExit } from '../../support/cli.ts';
 import { edgeEvents } from '../../support/events.ts';
-import { get } from '../../support/http.ts';
-import { EDGE, idsOf } from '../../support/ingest.ts';
+import { EDGE, get, idsOf } from '../../support/http.ts';
 import { runProgram } from '../../support/program.ts';
 import { ownService, PRIVATE_KEY, storeEvents } from '../../support/service.ts';
 
@@ -16,17 +16,13 @@ const run = (...args: string[]) =>
 
 test('tailrace delete asks, then deletes only what was named', async () => {
   await storeEvents(core, EDGE, [...edgeEvents(30, 'gone'), ...edgeEvents(20, 'kept')], clock.now);
-  const dry = await run('--dry-run');
-  expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining('30 events; nothing was deleted')]);
-  const asked = await run();
-  expect([asked.code, asked.stderr]).toEqual([1, expect.stringContaining('add --yes')]);
-  const done = await run('--source', EDGE, '--yes');
-  expect([done.code, done.stdout]).toEqual([0, expect.stringContaining('30 events deleted')]);
+  expectExit(await run('--dry-run'), 0, '30 events; nothing was deleted');
+  expectExit(await run(), 1, 'add --yes');
+  expectExit(await run('--source', EDGE, '--yes'), 0, '30 events deleted');
   expect([await idsOf(core, 'gone'), (await idsOf(core, 'kept')).length]).toEqual([[], 20]);
   const again = await run('--yes');
   expect([again.code, again.stdout]).toEqual([0, 'No events match; nothing was deleted.\n']);
   const { body } = await get(url, '/api/keys/log?limit=1');
-  expect(body.result).toMatchObject([
-    { action: 'deleted', detail: `30 events of project "gone" in ${EDGE}` },
-  ]);
+  const detail = `30 events of project "gone" in ${EDGE}`;
+  expect(body.result).toMatchObject([{ action: 'deleted', detail }]);
 });

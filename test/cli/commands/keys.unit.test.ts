@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { lockStore } from '../../../src/engine/store-file.ts';
 import { openSqliteStore, SQLITE_FILE } from '../../../src/keys/sqlite-store.ts';
-import type { CliResult } from '../../support/cli.ts';
+import { type CliResult, expectExit } from '../../support/cli.ts';
 import { runProgram } from '../../support/program.ts';
 import { ownFolder } from '../../support/service.ts';
 
@@ -51,30 +51,22 @@ describe('the store of a command in a folder', () => {
       ['serve', 'dev'],
       {},
       'data',
-      /^tailrace: using the store of the settings \(\.\/data\), not that of "tailrace dev"$/m,
+      / using the store of the settings \(\.\/data\), not that of "tailrace dev"$/m,
     ],
     [['dev'], named, 'named', /^Key/],
   ])('where %j runs, with %j, is in %s', async (runs, own, dir, note) => {
     const path = await mkdtemp(join(folder.path, 'cwd-'));
-    const { code, stderr } = await runBeside(runs, { path, args: ['keys', 'create', '--name', 'x'], own });
-    expect([code, stderr]).toEqual([0, expect.stringMatching(note)]);
-    expect(['data', '.tailrace', 'named'].filter((one) => existsSync(join(path, one, SQLITE_FILE)))).toEqual([
-      dir,
-    ]);
+    const created = await runBeside(runs, { path, args: ['keys', 'create', '--name', 'x'], own });
+    expectExit(created, 0, note, 'stderr');
+    const dirs = ['data', '.tailrace', 'named'];
+    expect(dirs.filter((one) => existsSync(join(path, one, SQLITE_FILE)))).toEqual([dir]);
   });
 
   test('is for "copy", too, that of the service there, wherever the settings send the events', async () => {
     const path = await mkdtemp(join(folder.path, 'cwd-'));
     const own = { CLICKHOUSE_URL: 'http://127.0.0.1:2' };
-    const { code, stderr } = await runBeside(['dev'], {
-      path,
-      args: ['copy', '--to', 'http://127.0.0.1:1'],
-      own,
-    });
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/^tailrace: data directory \.tailrace has no events/),
-    ]);
+    const copied = await runBeside(['dev'], { path, args: ['copy', '--to', 'http://127.0.0.1:1'], own });
+    expectExit(copied, 1, /^tailrace: data directory \.tailrace has no events/);
   });
 });
 
@@ -83,20 +75,9 @@ describe('tailrace keys', () => {
     const made = await keys(
       ...['create', '--name', 'front', '--description', 'the dashboard', '--scope', 'query,ingest'],
       ...['--endpoint', 'logs.all', '--endpoint', 'usage.api-counts', '--source', 'postgres.logs'],
-      ...[
-        '--pin',
-        'project=a=b',
-        '--pin',
-        'project_tier=PRO',
-        '--rate',
-        '20',
-        '--burst',
-        '40',
-        '--expires',
-        '90d',
-      ],
+      ...'--pin project=a=b --pin project_tier=PRO --rate 20 --burst 40 --expires 90d'.split(' '),
     );
-    expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^tr_[\w-]+\n$/)]);
+    expectExit(made, 0, /^tr_[\w-]+\n$/);
     const id = idOf(made);
     expect(await read(id)).toMatchObject({
       name: 'front',
@@ -121,9 +102,8 @@ describe('tailrace keys', () => {
     [['create', '--name', 'x', '--pin', 'projekt=a'], 'pins.projekt is not a parameter; there are project'],
     [['revoke', 'nobody'], 'no key of this id is in use'],
   ])('%j ends with 1 and says what would be right', async (args, message) => {
-    const { code, stdout, stderr } = await keys(...args);
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toContain(message);
+    const failed = await keys(...args);
+    expect(failed).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
   });
 
   test('do not repeat a key that is given where an id should be', async () => {

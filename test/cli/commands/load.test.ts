@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { expectExit } from '../../support/cli.ts';
 import { edgeEvents, toNdjson } from '../../support/events.ts';
-import { EDGE, idsOf } from '../../support/ingest.ts';
+import { EDGE, idsOf } from '../../support/http.ts';
 import { runProgram } from '../../support/program.ts';
-import { ownFolder, PUBLIC_KEY } from '../../support/service.ts';
-import { newProject, shareService } from '../../support/shared-service.ts';
+import { newProject, ownFolder, PUBLIC_KEY, shareService } from '../../support/service.ts';
 
 const folder = await ownFolder();
 const service = await shareService();
@@ -45,7 +45,7 @@ describe('tailrace load', () => {
     const done = await load([file('bad.ndjson')]);
     const told = done.stderr.trimEnd().split('\n');
     expect(told.map((line) => line.replace(`${file('bad.ndjson')}:`, ''))).toEqual(FAULTS);
-    expect([done.code, done.stdout]).toEqual([1, expect.stringMatching(/2 events, .* 6 rejected/)]);
+    expectExit(done, 1, /2 events, .* 6 rejected/, 'stdout');
     expect(await idsOf(service.core, PROJECT)).toEqual(['e0', 'e1']);
   });
 
@@ -67,8 +67,7 @@ describe('tailrace load', () => {
       ],
     ] as const) {
       await writeFile(file(name), bytes);
-      const broken = await load([file(name)]);
-      expect([broken.code, broken.stderr]).toEqual([1, expect.stringMatching(fault)]);
+      expectExit(await load([file(name)]), 1, fault);
     }
   });
 
@@ -77,24 +76,24 @@ describe('tailrace load', () => {
     const events = edgeEvents(2, project);
     await writeFile(file('sent.ndjson.gz'), gzipSync(toNdjson(events.slice(0, 1))));
     const done = await load([file('sent.ndjson.gz'), '-'], toNdjson(events.slice(1)));
-    expect([done.code, done.stderr]).toEqual([0, '']);
+    expect(done).toMatchObject({ code: 0, stderr: '' });
     expect(await idsOf(service.core, project)).toEqual(['e0', 'e1']);
   });
 
   test('without a service on the data directory says how to start one', async () => {
-    const none = await runProgram(['load', EDGE, '-'], { TAILRACE_DATA_DIR: file('none') }, { stdin: good });
-    expect([none.code, none.stderr]).toEqual([
+    expectExit(
+      await runProgram(['load', EDGE, '-'], { TAILRACE_DATA_DIR: file('none') }, { stdin: good }),
       1,
-      expect.stringMatching(/no service runs on data directory .*; --url names one that runs elsewhere\n$/),
-    ]);
+      /no service runs on data directory .*; --url names one that runs elsewhere\n$/,
+    );
   });
 
   test('counts what the rules of a source would leave out, and stores nothing', async () => {
-    const dry = await runProgram(
-      ['load', EDGE, '-', '--dry-run'],
-      {},
-      { stdin: LINES.slice(0, 4).join('\n') },
+    expectExit(
+      await runProgram(['load', EDGE, '-', '--dry-run'], {}, { stdin: LINES.slice(0, 4).join('\n') }),
+      1,
+      /^-: 1 event, .* 2 rejected\n$/,
+      'stdout',
     );
-    expect([dry.code, dry.stdout]).toEqual([1, expect.stringMatching(/^-: 1 event, .* 2 rejected\n$/)]);
   });
 });

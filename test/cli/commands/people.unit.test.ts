@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { ControlStore } from '../../../src/keys/control-store.ts';
 import { openSqliteStore } from '../../../src/keys/sqlite-store.ts';
+import { expectExit } from '../../support/cli.ts';
 import { runProgram } from '../../support/program.ts';
 import { ownFolder } from '../../support/service.ts';
 
@@ -55,7 +56,6 @@ describe('tailrace people', () => {
     [['end'], 2, 'missing required argument'],
     [['show'], 2, 'unknown command'],
   ])('%j says what would be right', async (args, code, message) => {
-    const done = await people(...args);
-    expect([done.code, done.stderr]).toEqual([code, expect.stringContaining(message)]);
+    expectExit(await people(...args), code, message);
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { announceService } from '../../../src/cli/local-service.ts';
 import { writeDefinitions } from '../../sandbox/support.ts';
+import { expectExit } from '../../support/cli.ts';
 import { runProgram } from '../../support/program.ts';
 import { ownService, PRIVATE_KEY, PUBLIC_KEY, storeEvents } from '../../support/service.ts';
 
@@ -38,21 +39,21 @@ describe('tailrace query', () => {
     ['a key without the scope', [...P1, '--key', PUBLIC_KEY], 'scope'],
     ['a parameter that the service ignores', [...P1, '-p', 'projct=a'], 'did you mean project?'],
     [
-      'a SELECT that it ignores',
+      'an ignored SELECT',
       [...P1, '--sql', 'SELECT 1'],
       '--sql needs an endpoint with query_sandboxing: true',
     ],
   ])('with %s says so in one line', async (_, args, message) => {
-    const { code, stdout, stderr } = await query(['sandbox.off', ...args]);
-    expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(message)]);
-    expect(stderr).toMatch(/^tailrace: [^\n]*\n$/);
+    const failed = await query(['sandbox.off', ...args]);
+    expect(failed).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
+    expect(failed.stderr).toMatch(/^tailrace: [^\n]*\n$/);
   });
 
   test('with an unknown format names those that there are', async () => {
-    const { code, stderr } = await query(['sandbox.off', ...P1, '--format', 'xml']);
-    expect([code, stderr]).toEqual([
+    expectExit(
+      await query(['sandbox.off', ...P1, '--format', 'xml']),
       2,
-      expect.stringContaining('json, ndjson, csv, arrow, parquet, prometheus'),
-    ]);
+      'json, ndjson, csv, arrow, parquet, prometheus',
+    );
   });
 });

@@ -25,10 +25,8 @@ test.each([
     await writeFile(at('file'), '');
     const dataDir = name.startsWith('/') ? name : at(name);
     const [code, ...lines] = await start({ TAILRACE_DATA_DIR: dataDir });
-    expect([code, lines]).toEqual([
-      1,
-      [expect.stringContaining(`data directory ${dataDir} cannot be used: `)],
-    ]);
+    expect([code, lines.length]).toEqual([1, 1]);
+    expect(lines[0]).toContain(`data directory ${dataDir} cannot be used: `);
     expect(lines[0]).toContain(`${why}; set TAILRACE_DATA_DIR to a writable folder`);
   },
 );

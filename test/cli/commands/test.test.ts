@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { copyFewDefinitions } from '../../support/definitions.ts';
 import { runProgram } from '../../support/program.ts';
-import { ownFolder } from '../../support/service.ts';
+import { ownFolder, writeFiles } from '../../support/service.ts';
 
 const folder = await ownFolder();
 
@@ -32,20 +32,18 @@ GROUP BY path ORDER BY path`;
 
 /** Events of one project, a minute apart. */
 function events(...paths: string[]): string {
-  return paths
-    .map(
-      (path, i) =>
-        `    - { timestamp: 2026-11-20T11:0${i + 1}:00Z, project: p1, metadata: { request: { path: ${path} }, response: { status_code: ${500 + i} } } }`,
-    )
-    .join('\n');
+  const lines = paths.map((path, i) => {
+    const metadata = `{ request: { path: ${path} }, response: { status_code: ${500 + i} } }`;
+    return `    - { timestamp: 2026-11-20T11:0${i + 1}:00Z, project: p1, metadata: ${metadata} }`;
+  });
+  return lines.join('\n');
 }
 const HEAD = `now: 2026-11-20T12:00:00Z\nevents:\n  cloudflare.logs.prod:\n`;
 
 beforeEach(async () => {
   await rm(endpoints, { recursive: true, force: true });
   await mkdir(tests, { recursive: true });
-  await writeFile(join(endpoints, 'errors.by-path', 'endpoint.yaml'), YAML);
-  await writeFile(join(endpoints, 'errors.by-path', 'query.sql'), SQL);
+  await writeFiles(join(endpoints, 'errors.by-path'), { 'endpoint.yaml': YAML, 'query.sql': SQL });
 });
 
 describe('tailrace test', () => {
@@ -62,8 +60,7 @@ describe('tailrace test', () => {
     await rm(endpoints, { recursive: true });
     for (const name of ['sources/shop.yaml', ...names.map((name) => `endpoints/shop.routes/${name}`)]) {
       const [, block = ''] = new RegExp(`\`${name}\`.*?\`\`\`\\w+\n(.*?)\`\`\``, 's').exec(page) ?? [];
-      await mkdir(dirname(join(folder.path, name)), { recursive: true });
-      await writeFile(join(folder.path, name), block);
+      await writeFiles(folder.path, { [name]: block });
     }
     const { code, stdout } = await run('shop.routes');
     const [, shown] = /\$ npx tailrace test shop\.routes\n(.*?)```/s.exec(page) ?? [];
@@ -72,11 +69,7 @@ describe('tailrace test', () => {
 
   test('asks page after page, with the pins of a key, which stay on the next page', async () => {
     const id = 'a0000000-0000-4000-8000-000000000032';
-    await mkdir(join(endpoints, 'pages.of-paths/tests'), { recursive: true });
-    const own = (name: string, text: string) => writeFile(join(endpoints, 'pages.of-paths', name), text);
-    await own(
-      'endpoint.yaml',
-      `id: ${id}
+    const yaml = `id: ${id}
 name: pages.of-paths
 description: Of a test.
 max_rows: 10
@@ -86,15 +79,11 @@ parameters:
 cursor: { by: [id desc], size: 2 }
 columns:
   id: { type: string, description: Of a test. }
-`,
-    );
-    await own(
-      'query.sql',
-      `SELECT id FROM edge_logs
+`;
+    const sql = `SELECT id FROM edge_logs
 WHERE match(project, @project) AND (@pinned_project = '' OR project = @pinned_project)
   AND (@cursor_id IS NULL OR id < @cursor_id)
-ORDER BY id DESC LIMIT 2`,
-    );
+ORDER BY id DESC LIMIT 2`;
     const stored = ['a1:p', 'a2:p', 'a3:p', 'b1:px'].map((one) => {
       const [id, project] = one.split(':');
       return `    - { id: ${id}, timestamp: 2026-11-20T11:00:00Z, project: ${project} }`;
@@ -113,7 +102,9 @@ ORDER BY id DESC LIMIT 2`,
       'name: wrong too, cursor: next, rows: []',
     ];
     const lines = cases.map((one) => `  - { ${one} }`);
-    await own('tests/one.yaml', `${HEAD}${stored.join('\n')}\ncases:\n${lines.join('\n')}\n`);
+    const test = `${HEAD}${stored.join('\n')}\ncases:\n${lines.join('\n')}\n`;
+    const files = { 'endpoint.yaml': yaml, 'query.sql': sql, 'tests/one.yaml': test };
+    await writeFiles(join(endpoints, 'pages.of-paths'), files);
     const { stdout } = await run('pages.of-paths');
     expect(stdout.match(/[✓✗]/g)?.join('')).toBe('✓✓✓✓✓✓✓✓✗✗');
     expect(stdout).toContain('✓ project=^p, next page');
