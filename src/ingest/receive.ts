@@ -36,7 +36,7 @@ export interface EventPost extends Omit<BatchInput, 'rules' | 'blockRowsMin'> {
 
 export type Receive = (post: EventPost) => Promise<Receipt>;
 
-interface ReceiverOptions extends IngestOptions, Pick<BatchInput, 'blockRowsMin'> {
+interface ReceiverParts extends Pick<BatchInput, 'blockRowsMin'> {
   readonly decoder: Decoder;
   readonly committer: Committer;
   readonly backpressure: Backpressure;
@@ -47,8 +47,9 @@ const OUTCOMES_MAX = 10_000;
 const OUTCOME_REASONS_MAX = 100_000;
 
 /** Stores the events of requests: decode → authorize → commit, the last once for each Idempotency-Key and body. */
-function createReceiver(options: ReceiverOptions): Receive {
-  const { decoder, committer, backpressure, usage, now, ageAt, blockRowsMin, onCounted } = options;
+function createReceiver(options: IngestOptions, using: ReceiverParts): Receive {
+  const { usage, now, ageAt, onCounted } = options;
+  const { decoder, committer, backpressure, blockRowsMin } = using;
   /**
    * The outcome of the first request under a token, so that a repeat counts for no quota. After a restart, or in another
    * replica, the engine recognises the token; each day has its own, so events without a timestamp may be stored again.
@@ -169,7 +170,7 @@ export function createIngest(options: IngestOptions) {
     },
   );
   return {
-    receive: createReceiver({ ...options, decoder, committer, backpressure, blockRowsMin }),
+    receive: createReceiver(options, { decoder, committer, backpressure, blockRowsMin }),
     committer,
     backpressure,
     /** To be called before a body is read. @throws TailraceError as `Usage.checkKey` and `Backpressure.check` */

@@ -2,15 +2,17 @@
 // paths. `JSON.parse` would create an object for every value, and a second scan would have to find their text.
 
 import { isAscii } from 'node:buffer';
-import { addName, createNameHashes, type NameHashes } from './duplicates.ts';
 import {
+  addName,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COLON,
   COMMA,
+  createNameHashes,
   endOfScalar,
   endOfString,
   IS_SPACE,
+  type NameHashes,
   NOT_JSON,
   OPEN_BRACE,
   OPEN_BRACKET,

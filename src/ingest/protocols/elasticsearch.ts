@@ -56,11 +56,13 @@ export const elasticsearch: Protocol = {
     info('GET', [...SETUP_PATHS, ...POLICY_PATHS], {}),
     info('PUT', [...SETUP_PATHS, ...POLICY_PATHS], { acknowledged: true }),
   ],
-  reject: ({ status, code, message }) => ({
-    status,
-    body: { error: { type: code, reason: message, root_cause: [{ type: code, reason: message }] }, status },
-  }),
+  reject,
 };
+
+function reject({ status, code, message }: ProtocolFailure): ProtocolReply {
+  const cause = { type: code, reason: message };
+  return { status, body: { error: { ...cause, root_cause: [cause] }, status } };
+}
 
 function info(method: InfoRoute['method'], path: readonly string[], body: object): InfoRoute {
   const reply: InfoRoute['reply'] = (request) => ({ status: 200, type: typeFor(request), body });
@@ -205,7 +207,7 @@ export function rejectUnknownPath(
 ): ProtocolReply | undefined {
   if (!OWN_PATH.test(path) && !namesElasticsearch(request)) return undefined;
   const message = `nothing is served at ${path}; documents are accepted at /_bulk and /<index>/_bulk`;
-  return { ...elasticsearch.reject({ status, code, message }), headers: PRODUCT_HEADERS };
+  return { ...reject({ status, code, message }), headers: PRODUCT_HEADERS };
 }
 
 /** What clients read at `/` before they send events: a version of which they know the protocol. */

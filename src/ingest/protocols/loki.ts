@@ -102,7 +102,7 @@ interface Entry {
   readonly metadata: Labels;
 }
 
-/** Reads one entry; `undefined` if it is not one. */
+/** `undefined`: it is not an entry. */
 type ReadEntry<T> = ReadOne<T, Entry | undefined>;
 
 function cutStreams<T>(streams: readonly Stream<T>[], read: ReadEntry<T>, options: CutOptions): WireEvents {
@@ -127,14 +127,13 @@ const WRONG_ENTRY =
   'is not ["<nanoseconds>", "<line>"], with an optional map of texts as structured metadata';
 
 /** What the entries of a stream have in common. */
-const share = (labels: Labels) => ({
-  ...{ labels, isPlain: areShort(labels) },
-  json: JSON.stringify(labels).slice(1, -1), // its members
-});
+const share = (labels: Labels) => ({ labels, isPlain: areShort(labels), json: membersOf(labels) });
+
+const membersOf = (labels: Labels) => JSON.stringify(labels).slice(1, -1);
 
 /** Of equal names the last counts, which is that of the structured metadata. */
 function toEvent({ time, line, metadata }: Entry, { labels, json, isPlain }: ReturnType<typeof share>) {
-  const own = JSON.stringify(metadata).slice(1, -1);
+  const own = membersOf(metadata);
   const between = own !== '' && json !== '' ? ',' : '';
   const decoded: DecodedEvent = {
     members: [
@@ -160,7 +159,6 @@ function areShort(labels: Labels): boolean {
 
 const labelOf = (labels: Labels, name: string) => (Object.hasOwn(labels, name) ? labels[name] : undefined);
 
-/** @throws TailraceError `invalid_request` if the body is not a push request */
 function readJson(text: string): Stream<unknown>[] {
   const body = parseBody(text);
   const streams = isObject(body) ? body['streams'] : undefined;
@@ -237,11 +235,7 @@ function nanoseconds({ seconds = 0, nanos = 0 }: { seconds?: unknown; nanos?: nu
 // Three bytes become at most 64.
 const GROWTH_MAX = 22;
 
-/**
- * Decompresses a block of Snappy. Its head says how many bytes it becomes, for which memory is taken before a byte is read.
- *
- * @throws TailraceError `body_too_large`, `invalid_request`
- */
+/** The head of a block says how many bytes it becomes, for which memory is taken before a byte is read. */
 function decompressSnappy(bytes: Uint8Array, bytesMax = Number.POSITIVE_INFINITY): Buffer {
   const invalid = 'the body is not a block of Snappy, or ends too soon';
   const length = readLength(bytes);

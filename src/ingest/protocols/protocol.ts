@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../errors.ts';
+import type { TailraceError } from '../../errors.ts';
 import { headerOf } from '../../lib/network.ts';
 import type { EventBody } from '../body-format.ts';
 import type { Receipt } from '../rejected.ts';
@@ -16,16 +16,12 @@ export interface ProtocolReply {
   readonly headers?: Readonly<Record<string, string>>;
   /** A media type; `application/json` by default. */
   readonly type?: string;
-  /** A text is sent as it is, an object as its JSON. */
-  readonly body?: string | object;
+  /** A text and bytes are sent as they are, an object as its JSON. */
+  readonly body?: string | Uint8Array | object;
 }
 
 /** Why a request is rejected as a whole. */
-export interface ProtocolFailure {
-  readonly status: number;
-  readonly code: ErrorCode;
-  readonly message: string;
-}
+export type ProtocolFailure = Pick<TailraceError, 'status' | 'code' | 'message'>;
 
 /** A path of a protocol as its senders call it. */
 export interface ProtocolRoute {
@@ -39,8 +35,9 @@ export interface EventRoute extends ProtocolRoute {
   /** In /openapi.json. */
   readonly id: string;
   readonly bodies: readonly (EventBody & {
-    /** The media type for /openapi.json and error messages. */
+    /** The media type for /openapi.json and error messages, and its schema. */
     readonly shown: string;
+    readonly schema?: object;
   })[];
   /** Responds when the events are stored, or have been rejected one by one. */
   respond(receipt: Receipt, request: ProtocolRequest): ProtocolReply;
@@ -59,10 +56,12 @@ export interface Protocol {
   readonly projectHeader?: string;
   /** Headers of every response. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The key may also be in the query string, as `api_key`. */
+  readonly keyInQuery?: true;
   /** Finds a key that is sent neither as `X-API-KEY` nor as `Authorization: Bearer`. */
-  findKey(request: Pick<ProtocolRequest, 'headers'>): string | undefined;
-  /** Responds to a request that is rejected as a whole. `Retry-After` is added. */
-  reject(failure: ProtocolFailure): ProtocolReply;
+  findKey?(request: Pick<ProtocolRequest, 'headers'>): string | undefined;
+  /** Responds to a request that is rejected as a whole, by default as docs/errors.md has it. `Retry-After` is added. */
+  reject?(failure: ProtocolFailure): ProtocolReply;
 }
 
 /** Reads the key from `Authorization: Basic`: the password, else the user. */

@@ -1,6 +1,5 @@
 import { TailraceError } from '../../errors.ts';
-import type { Event } from '../event.ts';
-import { RejectedEvent } from '../read-event.ts';
+import { NAMED_CHARS_MAX, RejectedEvent } from '../read-event.ts';
 import {
   type Amount,
   addUp,
@@ -23,7 +22,7 @@ export interface UsageEntry extends Total {
   readonly source: string;
 }
 
-/** Whose query it is: the key is empty for work of the service itself, the project if a query names none. */
+/** The key is empty for work of the service itself, the project if a query names none. */
 type Asker = Pick<UsageEntry, 'key' | 'project'>;
 
 /** Events of one request in one source. */
@@ -49,11 +48,10 @@ export function createUsage({ now, onRejected }: UsageOptions) {
 
   /** Adds to what waits to be written down: a sum for each day, project, key and source. */
   function keep(entry: UsageEntry): void {
-    const { atMs, key, source } = entry;
-    const nameOf = (project: string) => JSON.stringify([dayOf(atMs), project, key, source]);
-    const isOne = pending.size < ENTRIES_MAX || pending.has(nameOf(entry.project));
-    const project = isOne ? entry.project : '';
-    pending.set(nameOf(project), { ...entry, project, ...addUp(entry, pending.get(nameOf(project))) });
+    const name = JSON.stringify([dayOf(entry.atMs), entry.project, entry.key, entry.source]);
+    if (pending.size >= ENTRIES_MAX && !pending.has(name) && entry.project !== '')
+      keep({ ...entry, project: '' });
+    else pending.set(name, { ...entry, ...addUp(entry, pending.get(name)) });
   }
 
   function count(entry: UsageEntry): void {
@@ -128,7 +126,7 @@ const DAY_MS = 86_400_000;
 const NAMES_MAX = 100_000;
 const dayOf = (ms: number) => Math.floor(ms / DAY_MS);
 
-/** Adds up the present day, UTC, and compares it with the quotas. @param now ms since the epoch */
+/** Adds up the present day, UTC, and compares it with the quotas. */
 function createDayTotals(now: () => number) {
   let quotas = NO_QUOTAS;
   let day = dayOf(now());
@@ -212,23 +210,5 @@ export class OverQuota extends RejectedEvent {
   }
 }
 
-// Characters of a project's name in a message.
-const NAMED_CHARS_MAX = 100;
 const nameProject = (project: string) =>
   project === '' ? 'no project' : `the project ${JSON.stringify(project.slice(0, NAMED_CHARS_MAX))}`;
-
-/** Adds up the events of a request by project. */
-export function createAmounts() {
-  const projects = new Map<string, { events: number; bytes: number }>();
-  return {
-    projects: projects as ReadonlyMap<string, Amount>,
-    add({ project, message, metadata, attributes }: Event): void {
-      const known = projects.get(project);
-      const amount = known ?? { events: 0, bytes: 0 };
-      if (known === undefined) projects.set(project, amount);
-      amount.events++;
-      amount.bytes +=
-        Buffer.byteLength(message) + Buffer.byteLength(metadata) + Buffer.byteLength(attributes);
-    },
-  };
-}
