@@ -133,7 +133,6 @@ function createServiceRate(now: () => number) {
   }
 
   return {
-    /** Says whether there is enough to do from now on. */
     setBusy(next: boolean): void {
       if (next && !isBusy) {
         weigh(Math.exp((countedMs - now()) / FORGET_MS));

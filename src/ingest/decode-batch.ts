@@ -7,8 +7,7 @@ import { findFilter } from './filter/filter.ts';
 import { createRejections, type EventCounts, NO_EVENTS, type Rejections } from './rejected.ts';
 import { blockColumns, createRowEncoder, type DayRows } from './rows.ts';
 import { chooseSource, getSourceOfBody } from './source-name.ts';
-import type { Amount } from './usage/quota.ts';
-import { OverQuota } from './usage/usage.ts';
+import { type Amount, OverQuota } from './usage.ts';
 import { cutEvents } from './wire-events.ts';
 
 /** A request body with everything that decoding needs, so that any thread can decode it. */
@@ -32,7 +31,6 @@ export interface SourceRows extends Readonly<EventCounts> {
   readonly projects: ReadonlyMap<string, Amount>;
 }
 
-/** The events of one request, as rows. */
 export interface Batch extends Rejections {
   /** Each source once; none if the body has no events that any source accepts. */
   readonly parts: readonly SourceRows[];
@@ -72,11 +70,7 @@ export function decodeBatch(input: BatchInput): Batch {
   return echoes.length > 0 ? { ...found, echoes } : found;
 }
 
-/**
- * Collects the rows of one source.
- *
- * @param isLarge whether rows of the present day become blocks: of other days there may be few, for a larger fixed cost
- */
+/** @param isLarge whether rows of the present day become blocks: of other days there may be few, for a larger fixed cost */
 function createPart(source: Source, rules: EventRules, isLarge: boolean) {
   const today = Math.floor(rules.now / MICROS_PER_DAY);
   const encoder = createRowEncoder(isLarge ? { columns: blockColumns(source), day: today } : undefined);

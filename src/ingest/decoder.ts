@@ -56,11 +56,7 @@ export function createDecoder(options = DECODER_LIMITS) {
   }
 
   return {
-    /**
-     * Decodes a body; keys take turns. The bytes of `input` must not be used afterwards.
-     *
-     * @throws TailraceError as `decodeBatch` and `rejectLost`
-     */
+    /** Keys take turns. The bytes of `input` must not be used afterwards. @throws TailraceError as `decodeBatch`, `rejectLost` */
     async decode(key: string, input: BatchInput): Promise<Batch> {
       const { bytes, format, source, candidates } = input;
       const isShort = bytes.length <= options.inlineBytesMax;

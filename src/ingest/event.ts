@@ -20,9 +20,8 @@ import {
   readEvent,
   typedValues,
 } from './read-event.ts';
-import type { SpentProjects } from './usage/quota.ts';
+import type { SpentProjects } from './usage.ts';
 
-/** An event ready to be stored. */
 export interface Event {
   readonly id: string;
   readonly timestamp: Micros;
@@ -30,7 +29,7 @@ export interface Event {
   readonly message: string;
   /** JSON text as received, on one line; empty if the event has none. */
   readonly metadata: string;
-  /** JSON text of an object with the event's other top-level members; empty if there are none. */
+  /** JSON text of an object with the other top-level members, as `metadata`. */
   readonly attributes: string;
   /** The values of the source's typed columns, in their order. */
   readonly typed: readonly unknown[];
@@ -140,10 +139,8 @@ const EPOCH = /^(\d{1,19})(?:\.(\d{1,18}))?$/;
 const EXPONENTIAL = /^(\d{1,19})(?:\.(\d{1,18}))?[eE]([+-]?\d{1,3})$/;
 
 /**
- * Reads an event's `timestamp`: ISO 8601, or a count since 1970, whose digits before the point give its unit: up to 11 are
- * seconds, up to 14 milliseconds, up to 17 microseconds, more nanoseconds.
- *
- * @param text the JSON text of the value, so that a count beyond 2^53 is exact
+ * Reads an event's `timestamp`: ISO 8601, or a count since 1970, of whose digits before the point up to 11 are seconds, up
+ * to 14 ms, up to 17 µs, more ns. @param text the JSON text of the value, so that a count beyond 2^53 is exact
  */
 export function parseTimestamp(text: string): Micros | undefined {
   const value = text.startsWith('"') ? readString(text).trim() : text;
@@ -170,9 +167,9 @@ function parseExponential(value: string): Micros | undefined {
 function projectOf(event: ReadEvent, source: Source, { project, pinnedProject }: EventRules): string {
   const named = findProject(event, source) ?? pinnedProject;
   if (pinnedProject === undefined || named === pinnedProject) return named ?? project;
+  const shown = JSON.stringify(named?.slice(0, NAMED_CHARS_MAX));
   throw new RejectedEvent(
-    `names the project ${JSON.stringify(named?.slice(0, NAMED_CHARS_MAX))}, but the key sends ` +
-      `for ${JSON.stringify(pinnedProject)} only`,
+    `names the project ${shown}, but the key sends for ${JSON.stringify(pinnedProject)} only`,
   );
 }
 

@@ -127,10 +127,8 @@ export const DECOMPRESSORS: Readonly<Record<string, () => Decompressor>> = {
 };
 
 /**
- * Decompresses bytes to their end. Node's decompressors (other than gzip's) stop at the end of a frame and drop what
- * follows it in the chunk: another one decompresses that.
- *
- * @param onNext called before each frame but the first, with the count of bytes at hand for it
+ * Node's decompressors (other than gzip's) stop at the end of a frame and drop what follows it in the chunk: another one
+ * decompresses that. @param onNext called before each frame but the first, with the count of bytes at hand for it
  */
 export async function* decompress(
   chunks: AsyncIterable<Buffer>,

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { GENERAL_SOURCE } from '../definitions/accepts.ts';
 import type { Source } from '../definitions/source.ts';
 import type { Engine, InsertBatch } from '../engine/engine.ts';
-import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash.ts';
+import { hashByParts } from '../lib/hash.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
 import { type Backpressure, createBackpressure, type Overload } from './backpressure.ts';
 import { type Committer, createCommitter } from './committer.ts';
@@ -20,9 +20,8 @@ import {
   type Rejection,
   type Sender,
 } from './rejected.ts';
-import type { Usage } from './usage/usage.ts';
+import type { Usage } from './usage.ts';
 
-/** A request with events in its body. */
 export interface EventPost extends Omit<BatchInput, 'rules' | 'blockRowsMin'> {
   /** See `EventRules`. */
   readonly project: string;
@@ -86,7 +85,7 @@ function createReceiver(options: IngestOptions, using: ReceiverParts): Receive {
     const times = { now: now() * MICROS_PER_MS, ageAt: ageAt() * MICROS_PER_MS };
     usage.checkKey(keyId);
     const rules = { ...times, project, pinnedProject, spent: usage.spentProjects() };
-    const bodyHash = key === undefined ? '' : await hashOf(body.bytes); // before the bytes move to another thread
+    const bodyHash = key === undefined ? '' : await hashByParts(body.bytes, 'hex'); // before the bytes move to another thread
     const use = async (batch: Batch) => {
       const { rejectedItems, echoes } = batch;
       const sources = batch.parts.map(({ source }) => source);
@@ -108,10 +107,6 @@ function createReceiver(options: IngestOptions, using: ReceiverParts): Receive {
 /** Waits for all, so that nothing of a failed request is stored after its response. @throws the first failure */
 async function settleAll(works: readonly Promise<void>[]): Promise<void> {
   for (const result of await Promise.allSettled(works)) if (result.status === 'rejected') throw result.reason;
-}
-
-function hashOf(bytes: Buffer): string | Promise<string> {
-  return bytes.length > HASHED_BYTES_MAX ? hashByParts(bytes, 'hex') : hash('sha256', bytes);
 }
 
 export type Ingest = ReturnType<typeof createIngest>;

@@ -3,7 +3,7 @@ import type { Source } from '../definitions/source.ts';
 import type { WireEvent } from './body-format.ts';
 import { FILTER_RULES } from './filter/filter.ts';
 import { RejectedEvent } from './read-event.ts';
-import { OverQuota } from './usage/usage.ts';
+import { OverQuota } from './usage.ts';
 
 // Quoted names and times differ from event to event; `…` stands for them in a pattern.
 const VARYING = /"(?:[^"\\]|\\.)*"|\d{4}-\d\d-\d\d[ T][\d:.]+Z?/g;
@@ -26,7 +26,6 @@ interface RejectedWire {
   readonly source: Source | undefined;
 }
 
-/** The rejected events of one request. */
 export interface Rejections extends PerEvent {
   /** Those that no source accepts included. */
   readonly rejected: number;
@@ -43,7 +42,6 @@ const KINDS_MAX = 50;
 const SAMPLE_CHARS_MAX = 2_000;
 const REASON_CHARS_MAX = 500;
 
-/** Collects the rejected events of a request. */
 export function createRejections() {
   const rejectedItems: RejectedItem[] = [];
   let rejected = 0;
@@ -84,7 +82,6 @@ export function createRejections() {
       if (rejectedItems.length < REASONS_MAX || event.wire.echo !== undefined)
         rejectedItems.push({ at, reason, ...(isOverQuota && { isOverQuota }) });
     },
-    /** @param events of the whole request */
     finish: (events: number): Rejections => ({
       rejectedItems,
       rejected,
@@ -160,7 +157,6 @@ export const NO_EVENTS: Readonly<EventCounts> = {
 export interface Receipt extends Readonly<EventCounts>, PerEvent {
   /** Of rejected events, each once. */
   readonly reasons: readonly string[];
-  /** The sources of its events. */
   readonly sources: readonly Source[];
 }
 

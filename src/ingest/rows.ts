@@ -35,8 +35,7 @@ export function toInsert(source: Source, layout: RowLayout, parts: readonly Buff
 }
 
 /**
- * Encodes events as the bytes of inserts, one at a time, so that each can be freed before the next is parsed.
- *
+ * Encodes events one at a time, so that each can be freed before the next is parsed.
  * @param blocks if given, the rows of that day (days since 1970) become blocks with these columns; all others are text
  */
 export function createRowEncoder(blocks?: {
@@ -69,7 +68,6 @@ export function encodeRows(events: Iterable<Event>): DayRows[] {
   return encoder.finish();
 }
 
-/** Stores events by one insert. */
 export async function insertEvents(engine: Engine, source: Source, events: readonly Event[]): Promise<void> {
   if (events.length === 0) return;
   const encoder = createEncoder(engine.takesBlocks ? blockColumns(source) : undefined);

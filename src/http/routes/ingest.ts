@@ -8,12 +8,7 @@ import { otlp } from '../../ingest/protocols/otlp.ts';
 import type { Protocol, ProtocolReply } from '../../ingest/protocols/protocol.ts';
 import { decodedBytesMaxOf, readBody } from '../../ingest/read-body.ts';
 import type { EventPost } from '../../ingest/receive.ts';
-import {
-  DROPPED_HEADER,
-  type Receipt,
-  type Received,
-  WITHOUT_PROJECT_HEADER,
-} from '../../ingest/rejected.ts';
+import { DROPPED_HEADER, type Receipt, WITHOUT_PROJECT_HEADER } from '../../ingest/rejected.ts';
 import { findSource } from '../../ingest/source-name.ts';
 import { isListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
@@ -42,7 +37,6 @@ type EventRequest = FastifyRequest<{
 /** What the routes to which events are sent have in common. Each responds when the events are stored. */
 const EVENTS = { method: 'POST', scopes: ['ingest'], errors: ['source_not_found', 'overloaded'] } as const;
 
-/** Logflare's paths; all are the same. */
 const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) =>
   ['', '/json', '/vector'].map((end) => `${path}${end}`),
 );
@@ -113,7 +107,7 @@ const sendEvents = defineRoute({
 });
 
 /** As Logflare's clients expect it: 406 with the reasons if events were rejected; the other events are stored. */
-function respond(reply: FastifyReply, { rejected, reasons }: Received): FastifyReply {
+function respond(reply: FastifyReply, { rejected, reasons }: Receipt): FastifyReply {
   if (rejected === 0) return reply.send({ message: 'Logged!' });
   const more = rejected > reasons.length ? [`and ${rejected - reasons.length} more`] : [];
   return reply.code(406).send({ message: [...reasons, ...more] });
@@ -127,19 +121,11 @@ function respond(reply: FastifyReply, { rejected, reasons }: Received): FastifyR
 export const PROTOCOLS: Readonly<Record<AcceptedProtocol, Protocol>> = { otlp, loki, elasticsearch };
 
 function createProtocolRoutes(name: AcceptedProtocol): Route[] {
-  const {
-    events,
-    info,
-    keyInQuery = false,
-    headers: always,
-    projectHeader,
-    findKey,
-    reject,
-  } = PROTOCOLS[name];
+  const { events, info = [], headers: always, projectHeader, findKey, reject, ...key } = PROTOCOLS[name];
   const { respond, bodies, ...about } = events;
   const withHeaders = (one: ProtocolReply) => ({ ...one, headers: { ...always, ...one.headers } });
   const writeError = reject && ((failure: TailraceError) => withHeaders(reject(failure)));
-  const shared = { keyInQuery, ...(findKey && { findKey }), ...(writeError && { writeError }) };
+  const shared = { ...key, ...(findKey && { findKey }), ...(writeError && { writeError }) };
   const eventRoute = defineRoute({
     ...{ ...EVENTS, ...shared, ...about, bodies },
     parameters: [
@@ -159,9 +145,9 @@ function createProtocolRoutes(name: AcceptedProtocol): Route[] {
       return sendProtocolReply(reply, withHeaders(respond(receipt, request)));
     },
   });
-  const infoRoutes = info.map(({ reply: answer, ...place }) =>
+  const infoRoutes = info.map(({ method, path, reply: answer }) =>
     defineRoute({
-      ...{ ...shared, ...place, scopes: ['ingest'] },
+      ...{ ...shared, method, path, scopes: EVENTS.scopes, summary: `What senders of ${name} ask` },
       answer: { 200: { description: 'As the protocol has it.' } },
       handle: async (_parts, request: EventRequest, reply) =>
         sendProtocolReply(reply, withHeaders(answer(request))),
@@ -172,7 +158,6 @@ function createProtocolRoutes(name: AcceptedProtocol): Route[] {
 
 const PROTOCOL_NAMES = Object.keys(PROTOCOLS) as AcceptedProtocol[]; // of the table
 
-/** Accepts events by every protocol. */
 export const ingestRoutes = defineGroup({
   tag: 'events',
   setup: addBodyParser,
@@ -190,7 +175,10 @@ function addBodyParser(
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: FastifyRequest['raw']) => {
     const { 'content-encoding': encoding, 'content-length': length = Number.NaN } = request.headers;
-    const body = findBody(request);
+    const { eventBodies } = request.routeOptions.config;
+    const body = eventBodies?.find((one) => one.type.test(request.headers['content-type'] ?? ''));
+    if (body === undefined && eventBodies !== undefined)
+      throw new TailraceError('unsupported_media_type', rejectType(request));
     const isOwn = encoding !== undefined && encoding.trim().toLowerCase() === body?.ownEncoding;
     const check = body && (() => admitEvents(getCaller(request).keyId, Number(length) || 0));
     const head = { encoding: isOwn ? undefined : encoding, length: Number(length), check };
@@ -199,21 +187,9 @@ function addBodyParser(
   });
 }
 
-/** @throws TailraceError `unsupported_media_type` */
-function findBody(request: FastifyRequest): EventBody | undefined {
-  const { eventBodies } = request.routeOptions.config;
-  const type = request.headers['content-type'] ?? '';
-  const body = eventBodies?.find((one) => one.type.test(type));
-  if (body === undefined && eventBodies !== undefined)
-    throw new TailraceError('unsupported_media_type', rejectType(request));
-  return body;
-}
-
 /**
- * Stores the events of a request; with an Idempotency-Key only once, even if it is sent again. A request that names no
- * source leaves it to the protocol, else to the body. Headers of the response count what its sender should know of.
- *
- * @param from `projectHeader`: the header that names the project, besides `X-Project`
+ * Stores the events of a request; with an Idempotency-Key only once. A request that names no source leaves it to the
+ * protocol, else to the body. @param from `projectHeader`: the header that names the project, besides `X-Project`
  */
 async function takeEvents(
   { request, reply }: { readonly request: EventRequest; readonly reply: FastifyReply },
@@ -223,8 +199,7 @@ async function takeEvents(
   const { protocol, index, projectHeader } = from;
   const caller = getCaller(request);
   const source = findSource({ getSource: (text) => getAllowedSource(registry, caller, text) }, request);
-  const pinnedProject = pinnedProjectOf(caller);
-  checkChoice(request, caller);
+  const project = findProject(request, caller, projectHeader) ?? config.defaultProject;
   // No parser runs without a body.
   if (request.body === undefined)
     throw new TailraceError('invalid_request', 'the body is missing; send events, and a Content-Type');
@@ -234,8 +209,8 @@ async function takeEvents(
     ...{ source, protocol, index },
     decodedBytesMax: decodedBytesMaxOf(config),
     candidates: named,
-    project: findProject(request, projectHeader, pinnedProject) ?? config.defaultProject,
-    pinnedProject,
+    project,
+    pinnedProject: caller.pins[OWNER],
     keyId: caller.keyId,
     idempotencyKey: headerOf(request, 'idempotency-key'),
     authorize: (target) => requireSource(caller, target),
@@ -252,44 +227,30 @@ async function takeEvents(
 }
 
 /**
- * Finds the project that the key or a header names.
- * @throws TailraceError `forbidden` if a header names another than the key
+ * Finds the project that the key or a header names. The choice of a person with several is only checked: otherwise events
+ * for another project would be stored in the first.
+ *
+ * @param header of the protocol; `X-Project` counts first
+ * @throws TailraceError `forbidden` if one names another than the key; if a key pins only what does not apply to events
  */
 function findProject(
-  request: Pick<FastifyRequest, 'headers'>,
-  header: string | undefined,
-  pinned: string | undefined,
+  request: Pick<EventRequest, 'headers' | 'query'>,
+  { person, pins }: Caller,
+  header = 'x-project',
 ): string | undefined {
-  const own = header === undefined ? undefined : chooseProject(header, headerOf(request, header), pinned);
-  return chooseProject('X-Project', headerOf(request, 'x-project'), pinned) ?? own;
-}
-
-/** @throws TailraceError `forbidden` if a key pins parameters but no project: its pins would not apply to events */
-function pinnedProjectOf({ pins }: Caller): string | undefined {
-  const names = Object.keys(pins);
-  if (names.length === 0 || Object.hasOwn(pins, OWNER)) return pins[OWNER];
-  const message = `the key pins ${names.join(', ')} but no project, so it cannot send events`;
-  throw new TailraceError('forbidden', message, { rejectReason: 'pin' });
-}
-
-/**
- * Checks the project that a person with several has chosen: without this check, events for another one would be
- * stored in the first.
- * @throws TailraceError `forbidden`
- */
-function checkChoice({ query }: Pick<EventRequest, 'query'>, { person, pins }: Caller): void {
-  if (!Object.hasOwn(person?.choices ?? {}, OWNER)) return;
-  const { [OWNER]: chosen } = query;
-  for (const one of [chosen].flat()) chooseProject(OWNER, one, pins[OWNER]);
-}
-
-function chooseProject(
-  header: string,
-  named: string | undefined,
-  pinned: string | undefined,
-): string | undefined {
-  if (pinned === undefined || named === undefined || named === pinned) return pinned ?? named;
-  const message = `is pinned to ${JSON.stringify(pinned)} by the key`;
-  const errors = [{ parameter: header, message }];
-  throw new TailraceError('forbidden', `${header} ${message}`, { errors, rejectReason: 'pin' });
+  const { [OWNER]: pinned } = pins;
+  if (pinned === undefined && Object.keys(pins).length > 0) {
+    const message = `the key pins ${Object.keys(pins).join(', ')} but no project, so it cannot send events`;
+    throw new TailraceError('forbidden', message, { rejectReason: 'pin' });
+  }
+  const choices = Object.hasOwn(person?.choices ?? {}, OWNER) ? [request.query[OWNER]].flat() : [];
+  const [shared, own] = [headerOf(request, 'x-project'), headerOf(request, header)];
+  const all = [...choices.map((one) => [OWNER, one] as const), ['X-Project', shared], [header, own]] as const;
+  for (const [parameter, named] of all) {
+    if (pinned === undefined || named === undefined || named === pinned) continue;
+    const message = `is pinned to ${JSON.stringify(pinned)} by the key`;
+    const errors = [{ parameter, message }];
+    throw new TailraceError('forbidden', `${parameter} ${message}`, { errors, rejectReason: 'pin' });
+  }
+  return pinned ?? shared ?? own;
 }

@@ -94,7 +94,6 @@ function endOfDigits(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** Returns the content of a JSON string. */
 export function readString(quoted: string): string {
   return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
 }
@@ -110,15 +109,10 @@ export interface PathNode {
 
 export type Path = readonly string[];
 
-/** The paths of the values to read. */
-export interface PathPlan {
-  readonly root: PathNode;
-  /** The slot of the value of each path. */
-  readonly slots: ReadonlyMap<Path, number>;
-}
+export type PathPlan = ReturnType<typeof planPaths>;
 
 /** Plans which values to read. Paths lead through objects only. @param from names of each path before it are left out */
-export function planPaths(paths: readonly Path[], from = 0): PathPlan {
+export function planPaths(paths: readonly Path[], from = 0) {
   const root = createNode('');
   const slots = new Map<Path, number>();
   let next = 0;
@@ -127,7 +121,7 @@ export function planPaths(paths: readonly Path[], from = 0): PathPlan {
     if (end.slot === -1) end.slot = next++;
     slots.set(path, end.slot);
   }
-  return { root, slots };
+  return { root, slots: slots as ReadonlyMap<Path, number> };
 }
 
 function createNode(name: string): PathNode {
@@ -191,8 +185,6 @@ interface Span {
 /**
  * Leaves out each member that is followed by one of the same name in its object, as JSON.parse does: the engine would read
  * the first. What stays is exact. It recurses: `bytes` are valid JSON that is nested no deeper than an event may be.
- *
- * @returns the same bytes if there is no such member
  */
 export function dropDuplicates(bytes: Buffer): Buffer {
   const dropped: Span[] = [];

@@ -2,19 +2,18 @@ import { createRequire } from 'node:module';
 import { TailraceError } from '../../errors.ts';
 import { isObject } from '../../lib/json.ts';
 import {
-  boundEvents,
   type CutOptions,
   countJsonMarks,
   createMarkCounter,
   type DecodedEvent,
   decodeJson,
   type Format,
+  lazyEvents,
   markRepaired,
   PLAIN_KEY_CHARS_MAX,
   PLAIN_KEYS_MAX,
   parseBody,
   type ReadOne,
-  rejectTooMany,
   toWireEvent,
   type WireEvent,
   type WireEvents,
@@ -27,12 +26,10 @@ const load = createRequire(import.meta.url);
 const TEXT = 'text/plain; charset=utf-8';
 const REASONS_SHOWN = 10;
 
-/** Loki's push API. */
 export const loki: Protocol = {
   projectHeader: 'x-scope-orgid',
   findKey: findBasicKey,
   events: {
-    method: 'POST',
     path: '/loki/api/v1/push',
     summary: 'Loki’s push API',
     id: 'send_loki',
@@ -52,7 +49,6 @@ export const loki: Protocol = {
       return { status: 400, type: TEXT, body: [...shown, ...more].join('; ') };
     },
   },
-  info: [],
   // Senders log the text, and send again what failed with 429 or 5xx.
   reject: ({ status, message }) => ({ status, type: TEXT, body: message }),
 };
@@ -107,8 +103,7 @@ type ReadEntry<T> = ReadOne<T, Entry | undefined>;
 
 function cutStreams<T>(streams: readonly Stream<T>[], read: ReadEntry<T>, options: CutOptions): WireEvents {
   const count = streams.reduce((sum, { entries }) => sum + entries.length, 0);
-  rejectTooMany(count);
-  return { events: boundEvents(pushEvents(streams, read), options), count, fields: {} };
+  return lazyEvents(count, pushEvents(streams, read), options);
 }
 
 function* pushEvents<T>(streams: readonly Stream<T>[], read: ReadEntry<T>): Generator<WireEvent> {

@@ -1,21 +1,19 @@
 import { TailraceError } from '../../errors.ts';
 import { isObject } from '../../lib/json.ts';
 import {
-  boundEvents,
   type CutOptions,
   countJsonMarks,
   createMarkCounter,
   decodeJson,
   type Format,
+  lazyEvents,
   parseBody,
   type ReadOne,
-  rejectTooMany,
-  type WireEvents,
 } from '../body-format.ts';
 import { createMessages, type Messages, readMessage } from '../protobuf.ts';
 import type { Receipt } from '../rejected.ts';
 import { countRecords, type LogRecord, type OtlpRequest, otlpEvents, SEVERITY_NAME } from './otlp-events.ts';
-import type { Protocol, ProtocolReply, ProtocolRequest } from './protocol.ts';
+import type { Protocol, ProtocolHead, ProtocolReply } from './protocol.ts';
 
 const PROTOBUF = 'application/x-protobuf';
 const JSON_SCHEMA = {
@@ -23,11 +21,9 @@ const JSON_SCHEMA = {
   properties: { resourceLogs: { type: 'array', items: { type: 'object' } } },
 };
 
-/** OpenTelemetry's protocol over HTTP. */
 export const otlp: Protocol = {
   keyInQuery: true,
   events: {
-    method: 'POST',
     path: '/v1/logs',
     summary: 'Send log records by OpenTelemetry’s protocol',
     id: 'send_otlp_logs',
@@ -42,11 +38,10 @@ export const otlp: Protocol = {
     ],
     respond,
   },
-  info: [],
 };
 
 /** Responds in the encoding of the request. */
-function respond({ rejected, reasons }: Receipt, { headers }: ProtocolRequest): ProtocolReply {
+function respond({ rejected, reasons }: Receipt, { headers }: ProtocolHead): ProtocolReply {
   const errorMessage = reasons.join('; ');
   if (String(headers['content-type']).startsWith(PROTOBUF)) {
     const partial = rejected === 0 ? {} : { partialSuccess: { rejectedLogRecords: rejected, errorMessage } };
@@ -86,14 +81,8 @@ const parseJson = (text: string) => parseBody(text.replaceAll(LONG_INTEGER, '$1"
 const readRecord = (bytes: Uint8Array) =>
   readMessage(typeOf('LogRecord'), bytes) as ReturnType<ReadOne<never, LogRecord>>; // of these fields
 
-function cutRequest<T>(
-  request: OtlpRequest<T>,
-  read: ReadOne<T, LogRecord>,
-  options: CutOptions,
-): WireEvents {
-  const count = countRecords(request);
-  rejectTooMany(count);
-  return { events: boundEvents(otlpEvents(request, read), options), count, fields: {} };
+function cutRequest<T>(request: OtlpRequest<T>, read: ReadOne<T, LogRecord>, options: CutOptions) {
+  return lazyEvents(countRecords(request), otlpEvents(request, read), options);
 }
 
 // The messages of OTLP's logs service that we read and write, by the field numbers of the protocol.
