@@ -18,9 +18,9 @@ export interface Total extends Amount {
   readonly coreMs: number;
 }
 
-export const NO_TOTAL: Total = { events: 0, bytes: 0, queries: 0, coreMs: 0 };
+const NO_TOTAL: Total = { events: 0, bytes: 0, queries: 0, coreMs: 0 };
 
-export function addUp(one: Total, { events, bytes, queries, coreMs }: Total = NO_TOTAL): Total {
+function addUp(one: Total, { events, bytes, queries, coreMs }: Total = NO_TOTAL): Total {
   const stored = { events: one.events + events, bytes: one.bytes + bytes };
   return { ...stored, queries: one.queries + queries, coreMs: one.coreMs + coreMs };
 }
@@ -247,7 +247,7 @@ const checkShape = createShapeCheck(FILE);
 export type Quota = Static<typeof QUOTA>;
 
 /** Names what of a quota for events, or for queries, is spent, such as `1,000 events`; `undefined` if nothing is. */
-export function findSpent(quota: Quota, total: Total, of: 'events' | 'queries'): string | undefined {
+function findSpent(quota: Quota, total: Total, of: 'events' | 'queries'): string | undefined {
   const { events, bytes, queries, coreMs } = total;
   const amounts = { events, bytes, queries, core_seconds: coreMs / 1000 };
   const names = of === 'events' ? (['events', 'bytes'] as const) : (['queries', 'core_seconds'] as const);
