@@ -1,6 +1,5 @@
 import { pathsOf, type Route } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
-import { protocolRoutes } from '../../src/http/routes/ingest.ts';
 import { SCOPES } from '../../src/keys/grant.ts';
 import { replaceGenerated } from './page.ts';
 
@@ -16,15 +15,14 @@ export function apiPage(): string {
   return replaceGenerated('docs/api.md', [START, END], lines.join('\n'));
 }
 
-const OF_PROTOCOLS = new Set<unknown>(protocolRoutes.routes);
-
 /** False for pages, for commands on the same machine, for protocols (docs/senders.md), and for what usually only the console calls (/openapi.json). */
 function isListed(route: Route): boolean {
   const isPage = route.id === undefined && route.scopes === 'none' && route.method === 'GET';
   const isOfConsole =
     route.id !== undefined && route.tag === 'console' && !pathsOf(route).includes('/api/search');
   const isOfCommands = pathsOf(route)[0]?.startsWith('/api/local/') === true;
-  return !isPage && !isOfCommands && !isOfConsole && !OF_PROTOCOLS.has(route);
+  const isOfProtocol = route.writeError !== undefined;
+  return !isPage && !isOfCommands && !isOfConsole && !isOfProtocol;
 }
 
 /** Every path, or, if all paths have the same suffixes, the paths without a suffix and the suffixes. */

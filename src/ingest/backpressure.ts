@@ -5,7 +5,6 @@ export type Backpressure = ReturnType<typeof createBackpressure>;
 
 /** Why a request with events was rejected for now. */
 export const OVERLOADS = ['wait', 'engine', 'backlog', 'share'] as const;
-
 export type Overload = (typeof OVERLOADS)[number];
 
 interface BackpressureOptions {
@@ -28,8 +27,8 @@ const RETRY_SECONDS_MAX = 30;
 const TIMES_FREE = 3;
 
 /**
- * Rejects requests with events that would wait too long, before they cost anything: the bytes that are served before them,
- * by the rate at which bytes were stored. Keys take turns, so a key waits for no more bytes of another than it has itself.
+ * Rejects requests that would wait too long, before they cost anything: the bytes that are served before them, by the
+ * rate at which bytes were stored. Keys take turns, so a key waits for no more bytes of another than it has itself.
  */
 export function createBackpressure(options: BackpressureOptions) {
   const { waitMsMax, bytesMax, now, onOverload } = options;
@@ -83,11 +82,7 @@ export function createBackpressure(options: BackpressureOptions) {
   return {
     /** To be called before a body is read. @param bytes of the body, as far as known @throws TailraceError `overloaded` */
     check: (key: string, bytes: number) => check(key, bytes),
-    /**
-     * Runs `work`, which stores a body that was read; meanwhile its bytes count as waiting.
-     *
-     * @throws TailraceError `overloaded`, but only beyond `READ_TIMES` times the wait; what `work` throws
-     */
+    /** Runs `work`, which stores a body that was read. @throws TailraceError `overloaded` beyond `READ_TIMES` times the wait */
     async run<T>(key: string, bytes: number, work: () => Promise<T>): Promise<T> {
       check(key, bytes, READ_TIMES * waitMsMax);
       change(key, bytes);
@@ -123,9 +118,8 @@ const FORGET_MS = 60_000;
 const KNOWN_MS = 1_000;
 
 /**
- * Measures how many bytes the service stores in a millisecond while it has enough to do: exponentially weighted bytes by
- * busy time. Of the time between two requests `AVERAGE_MS` count at most: a pause of the engine must not make everything
- * that follows look slow.
+ * Measures the bytes that are stored in a millisecond while there is enough to do: exponentially weighted, by busy time. Of
+ * the time between two requests `AVERAGE_MS` count at most: after a pause of the engine not everything must look slow.
  */
 function createServiceRate(now: () => number) {
   let bytes = 0;
@@ -139,7 +133,6 @@ function createServiceRate(now: () => number) {
   }
 
   return {
-    /** Says whether there is enough to do from now on. */
     setBusy(next: boolean): void {
       if (next && !isBusy) {
         weigh(Math.exp((countedMs - now()) / FORGET_MS));
@@ -168,11 +161,10 @@ function createServiceRate(now: () => number) {
 export type StoringWatch = ReturnType<typeof createStoringWatch>;
 
 interface StoringWatchOptions {
-  /** Free bytes on the disk of the data directory; `undefined` if unknown. */
+  /** Of the disk of the data directory; `undefined` if unknown. */
   readonly readFreeBytes: () => Promise<number | undefined>;
   /** See `Reserve`. */
   readonly isSpent: () => boolean;
-  /** ms since the epoch. */
   readonly now: () => number;
 }
 
@@ -197,12 +189,11 @@ export function createStoringWatch({ readFreeBytes, isSpent, now }: StoringWatch
     /** Returns why nothing can be stored now; `undefined` if events can be stored. */
     async findProblem(): Promise<string | undefined> {
       const freeBytes = await readFreeBytes();
-      const isReserved = isSpent();
-      if (freeBytes !== undefined && (freeBytes < FREE_BYTES_MIN || isReserved))
+      const kept = isSpent() ? ', for deletions and changes of keys' : '';
+      if (freeBytes !== undefined && (freeBytes < FREE_BYTES_MIN || kept !== ''))
         return (
-          `the disk of the data directory is full (${freeBytes} bytes are ` +
-          `free${isReserved ? ', for deletions and changes of keys' : ''}): events get 503; make room, ` +
-          'such as by "tailrace delete"'
+          `the disk of the data directory is full (${freeBytes} bytes are free${kept}): events get 503; ` +
+          'make room, such as by "tailrace delete"'
         );
       if (now() - fullAtMs < FULL_FOR_MS)
         return 'the disk of the events was full at the last insert: events get 503; make room';

@@ -94,10 +94,7 @@ export interface Format {
   readonly isBinary?: true;
   /** Cuts a body into events. @throws TailraceError, also while events are taken: `invalid_request`, `body_too_large` */
   cut(bytes: Buffer, options: CutOptions): WireEvents;
-  /**
-   * Estimates from above how many values a body holds: 64 KiB of `{},` are 21,000 events, and take fifty times as long to
-   * decode as a usual body of that size.
-   */
+  /** Estimates from above how many values a body holds: 64 KiB of `{},` take fifty times as long as a usual body. */
   countMarks(bytes: Uint8Array): number;
 }
 
@@ -126,11 +123,10 @@ export function decodeJson(bytes: Buffer): { readonly text: string; readonly isR
 
 /** @throws TailraceError `body_too_large`, `invalid_request` if the bytes cannot be read at all */
 export function rejectUnreadable(bytes: Buffer): void {
-  if (bytes.length >= VALUES_MAX && countJsonMarks(bytes) >= VALUES_MAX)
-    throw new TailraceError(
-      'body_too_large',
-      `the body has more than ${VALUES_MAX} values; send less at once`,
-    );
+  if (bytes.length >= VALUES_MAX && countJsonMarks(bytes) >= VALUES_MAX) {
+    const message = `the body has more than ${VALUES_MAX} values; send less at once`;
+    throw new TailraceError('body_too_large', message);
+  }
   rejectOtherEncoding(bytes);
 }
 
@@ -139,18 +135,15 @@ export function markRepaired(event: WireEvent, isRepaired: boolean): WireEvent {
   return isRepaired && 'text' in event ? { ...event, isRepaired: event.text.includes(REPLACEMENT) } : event;
 }
 
-const HINTS = {
-  gzip: 'is gzip; name it in Content-Encoding',
-  'UTF-16': 'is UTF-16; send UTF-8',
-};
-
 function rejectOtherEncoding(bytes: Buffer): void {
   const other = findOtherEncoding(bytes);
-  if (other !== undefined) throw new TailraceError('invalid_request', `the body ${HINTS[other]}`);
+  if (other === undefined) return;
+  const hint = other === 'gzip' ? 'name it in Content-Encoding' : 'send UTF-8';
+  throw new TailraceError('invalid_request', `the body is ${other}; ${hint}`);
 }
 
-/** A line of a body: its number counts from 1. */
 export interface BodyLine {
+  /** From 1. */
   readonly number: number;
   readonly bytes: Buffer;
 }
@@ -169,11 +162,12 @@ export function* linesOf(bytes: Buffer): Generator<BodyLine, undefined> {
   }
 }
 
-export function parseBody(text: string): unknown {
+/** @param sent the text as it was sent, in which a fault is placed */
+export function parseBody(text: string, sent = text): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw malformedJson(text, cause);
+    throw malformedJson(sent, cause);
   }
 }
 
@@ -210,9 +204,15 @@ export function rejectTooMany(count: number): void {
   throw new TailraceError('body_too_large', message);
 }
 
-// Characters of all events of a body together, and of what the response says about each: each repeats what several
-// share, so a small body can become very large.
+// Of all events of a body, and of what the response says about each: each repeats what several share, so a small body
+// can become very large.
 const EVENTS_CHARS_MAX = 64 * 1024 * 1024;
+
+/** Returns events that are decoded when it is their turn, within the bounds of one body. @throws TailraceError `body_too_large` */
+export function lazyEvents(count: number, events: Iterable<WireEvent>, options: CutOptions): WireEvents {
+  rejectTooMany(count);
+  return { events: boundEvents(events, options), count, fields: {} };
+}
 
 /** Passes events on within the bounds of one body. @throws TailraceError `body_too_large` */
 export function* boundEvents(
@@ -222,7 +222,8 @@ export function* boundEvents(
   const max = Math.min(charsMax, EVENTS_CHARS_MAX);
   let [chars, count] = [0, 0];
   for (const event of events) {
-    chars += charsOf(event) + (event.echo?.length ?? 0);
+    const { length } = 'rejected' in event ? '' : 'text' in event ? event.text : event.line;
+    chars += length + (event.echo?.length ?? 0);
     if (chars > max) {
       const message = `the events come to more than ${max} characters, each with what several share; send less at once`;
       throw new TailraceError('body_too_large', message);
@@ -230,11 +231,6 @@ export function* boundEvents(
     rejectTooMany(++count);
     yield event;
   }
-}
-
-function charsOf(event: WireEvent): number {
-  if ('rejected' in event) return 0;
-  return 'text' in event ? event.text.length : event.line.length;
 }
 
 export const NEWLINE = 0x0a;

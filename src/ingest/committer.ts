@@ -17,10 +17,7 @@ export interface CommitOptions {
 export interface CommitterOptions {
   /** How long the first rows of a group wait for others. */
   readonly waitMs: number;
-  /**
-   * Whether more large requests will come soon. Meanwhile a group of blocks waits longer: an event in an insert of a
-   * thousand costs the engine twice what it costs in one of ten thousand. Default: never.
-   */
+  /** Whether more large requests will come soon; blocks wait longer: in a large insert an event costs half. Default: never. */
   readonly expectsMore?: () => boolean;
   /** A group of this size is committed without waiting. */
   readonly groupBytesMax: number;
@@ -84,10 +81,10 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
     return group;
   }
 
-  function find(name: string, to: Pick<Group, 'source' | 'layout' | 'token'>): Group {
-    const existing = groups.get(name);
-    if (existing !== undefined) return existing;
-    const group = createGroup(name, to);
+  function createGroup(name: string, to: Pick<Group, 'source' | 'layout' | 'token'>): Group {
+    const done = Promise.withResolvers<void>();
+    done.promise.catch(() => {}); // each request that waits for it handles the rejection
+    const group = { name, ...to, done, parts: [], keys: new Set<string>(), count: 0, bytes: 0, isDue: false };
     groups.set(name, group);
     gather(group, options, () => flushGroup(group));
     return group;
@@ -96,7 +93,8 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
   /** Adds the rows of a request to the groups of their days, and returns these groups. */
   function enqueue(source: Source, rows: readonly DayRows[], { key = '', token }: CommitOptions): Group[] {
     return rows.map(({ day, count, layout, bytes }) => {
-      const group = find(`${source.table} ${day} ${layout} ${token ?? ''}`, { source, layout, token });
+      const name = `${source.table} ${day} ${layout} ${token ?? ''}`;
+      const group = groups.get(name) ?? createGroup(name, { source, layout, token });
       if (group.isDue && !group.keys.has(key)) due.push(key, group);
       group.keys.add(key);
       group.parts.push(bytes);
@@ -145,12 +143,6 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
   };
 }
 
-function createGroup(name: string, to: Pick<Group, 'source' | 'layout' | 'token'>): Group {
-  const done = Promise.withResolvers<void>();
-  done.promise.catch(() => {}); // each request that waits for it handles the rejection
-  return { name, ...to, done, parts: [], keys: new Set(), count: 0, bytes: 0, isDue: false };
-}
-
 /** Calls `flush` when the group has waited long enough for others. */
 function gather(group: Group, options: CommitterOptions, flush: () => void): void {
   const { token, layout } = group;
@@ -172,11 +164,8 @@ async function send(
 ): Promise<void> {
   const { source, token, count, done, layout, parts } = group;
   try {
-    await engine.insert({
-      table: source.table,
-      ...toInsert(source, layout, parts),
-      ...(token && { token }),
-    });
+    const rows = toInsert(source, layout, parts);
+    await engine.insert({ table: source.table, ...rows, ...(token && { token }) });
     freeMemory(parts); // not after a failure: the socket may still have to send them
     onCommit(source.name, count);
     done.resolve();

@@ -2,13 +2,12 @@ import type { AcceptedProtocol } from '../definitions/accepts.ts';
 import type { Source } from '../definitions/source.ts';
 import { MICROS_PER_DAY } from '../lib/instant.ts';
 import type { BodyFormat, CutOptions, WireEvent } from './body-format.ts';
-import { type EventRules, parseEvent } from './event.ts';
+import { type Event, type EventRules, parseEvent } from './event.ts';
 import { findFilter } from './filter/filter.ts';
-import { createRejections, type EventCounts, NO_EVENTS, type PerEvent, type Rejections } from './rejected.ts';
+import { createRejections, type EventCounts, NO_EVENTS, type Rejections } from './rejected.ts';
 import { blockColumns, createRowEncoder, type DayRows } from './rows.ts';
 import { chooseSource, getSourceOfBody } from './source-name.ts';
-import type { Amount } from './usage/quota.ts';
-import { createAmounts, OverQuota } from './usage/usage.ts';
+import { type Amount, OverQuota } from './usage.ts';
 import { cutEvents } from './wire-events.ts';
 
 /** A request body with everything that decoding needs, so that any thread can decode it. */
@@ -19,23 +18,20 @@ export interface BatchInput extends CutOptions {
   readonly source: Source | undefined;
   /** The sources that the body may name, or that may accept its events. */
   readonly candidates: readonly Source[];
-  /** The protocol by whose `accepts` the source of each event is chosen. */
   readonly protocol?: AcceptedProtocol | undefined;
   readonly rules: EventRules;
   /** From so many events on, those of the present day become blocks; `undefined` if the engine takes none. */
   readonly blockRowsMin?: number | undefined;
 }
 
-/** Events of one request that belong to one source, as rows, counted as if these were stored. */
+/** Events of one request that belong to one source, as rows, counted as if these were stored; `projects`: what they hold. */
 export interface SourceRows extends Readonly<EventCounts> {
   readonly source: Source;
   readonly rows: readonly DayRows[];
-  /** What `rows` hold, by project. */
   readonly projects: ReadonlyMap<string, Amount>;
 }
 
-/** The events of one request, as rows. */
-export interface Batch extends PerEvent, Rejections {
+export interface Batch extends Rejections {
   /** Each source once; none if the body has no events that any source accepts. */
   readonly parts: readonly SourceRows[];
 }
@@ -74,16 +70,12 @@ export function decodeBatch(input: BatchInput): Batch {
   return echoes.length > 0 ? { ...found, echoes } : found;
 }
 
-/**
- * Collects the rows of one source.
- *
- * @param isLarge whether rows of the present day become blocks: of other days there may be few, for a larger fixed cost
- */
+/** @param isLarge whether rows of the present day become blocks: of other days there may be few, for a larger fixed cost */
 function createPart(source: Source, rules: EventRules, isLarge: boolean) {
   const today = Math.floor(rules.now / MICROS_PER_DAY);
   const encoder = createRowEncoder(isLarge ? { columns: blockColumns(source), day: today } : undefined);
   const filter = findFilter(source);
-  const amounts = createAmounts();
+  const projects = new Map<string, { events: number; bytes: number }>();
   const counts = { ...NO_EVENTS };
   return {
     /** @throws RejectedEvent as `parseEvent` */
@@ -93,7 +85,9 @@ function createPart(source: Source, rules: EventRules, isLarge: boolean) {
       if (event === undefined) return;
       if (rules.spent?.names.has(event.project) === true) throw new OverQuota(event.project, rules.spent);
       encoder.add(event);
-      amounts.add(event);
+      const amount = projects.get(event.project) ?? { events: 0, bytes: 0 };
+      if (amount.events++ === 0) projects.set(event.project, amount);
+      amount.bytes += bytesOf(event);
       counts.stored++;
       if (event.project === '') counts.withoutProject++;
       if (wire.isRepaired === true) counts.repaired++;
@@ -101,6 +95,9 @@ function createPart(source: Source, rules: EventRules, isLarge: boolean) {
     reject(): void {
       counts.rejected++;
     },
-    finish: (): SourceRows => ({ source, rows: encoder.finish(), projects: amounts.projects, ...counts }),
+    finish: (): SourceRows => ({ source, rows: encoder.finish(), projects, ...counts }),
   };
 }
+
+const bytesOf = ({ message, metadata, attributes }: Event) =>
+  Buffer.byteLength(message) + Buffer.byteLength(metadata) + Buffer.byteLength(attributes);

@@ -28,9 +28,10 @@ function tryDecode(input: BatchInput): Decoded {
   try {
     return { batch: decodeBatch({ ...input, bytes: asBuffer(input.bytes) }) };
   } catch (error) {
-    if (!(error instanceof TailraceError))
-      return { failure: { code: undefined, message: messageOf(error), errors: [], cause: error } };
-    const { code, message, errors, cause } = error;
-    return { failure: { code, message, errors, cause } };
+    if (error instanceof TailraceError) {
+      const { code, message, errors, cause } = error;
+      return { failure: { code, message, errors, cause } };
+    }
+    return { failure: { code: undefined, message: messageOf(error), errors: [], cause: error } };
   }
 }

@@ -10,10 +10,7 @@ import { countMarks } from './wire-events.ts';
 
 export type Decoder = ReturnType<typeof createDecoder>;
 
-/**
- * Bodies up to this size and number of marks are decoded inline, in a few milliseconds even if built to be slow. Past its
- * heap the thread ends and is replaced, and the body is rejected: one of the largest size needs less, unless built for it.
- */
+/** Bodies within the first two bounds are decoded inline, in a few ms even if built to be slow. Past its heap the thread ends. */
 export const DECODER_LIMITS = { inlineBytesMax: 64 * 1024, inlineMarksMax: 1_000, threadMemoryMbMax: 1_024 };
 
 // The extension of this file: .ts in the repository, .js in the published package.
@@ -42,35 +39,24 @@ export function createDecoder(options = DECODER_LIMITS) {
   let pending = 0;
   const turns = createSessionPool([THREAD], TURNS, BODIES);
 
-  async function decodeOnThread(key: string, input: BatchInput): Promise<Decoded> {
+  async function decodeOnThread(key: string, input: BatchInput): Promise<Batch> {
     const before = closes;
     const turn = await turns.acquire(ALWAYS, { lane: key });
-    try {
+    const run = async () => {
       const { Piscina } = await import('piscina'); // loaded only if it is used
       if (closes !== before) throw new Error('the decoder was closed');
       pool ??= createPool(Piscina, options.threadMemoryMbMax);
       return await pool.run(input, { transferList: transferable(input.bytes) });
-    } catch (error) {
-      return rejectLost(error);
-    } finally {
-      turns.release(turn);
-    }
-  }
-
-  async function decodeLarge(key: string, input: BatchInput): Promise<Batch> {
-    const decoded = await decodeOnThread(key, input);
-    if ('batch' in decoded) return restore(decoded.batch);
-    const { code, message, errors, cause } = decoded.failure;
-    if (code === undefined) throw new Error(message, { cause });
-    throw new TailraceError(code, message, { errors, cause });
+    };
+    return restore(
+      await run()
+        .catch(rejectLost)
+        .finally(() => turns.release(turn)),
+    );
   }
 
   return {
-    /**
-     * Decodes a body; keys take turns. The bytes of `input` must not be used afterwards.
-     *
-     * @throws TailraceError as `decodeBatch` and `rejectLost`
-     */
+    /** Keys take turns. The bytes of `input` must not be used afterwards. @throws TailraceError as `decodeBatch`, `rejectLost` */
     async decode(key: string, input: BatchInput): Promise<Batch> {
       const { bytes, format, source, candidates } = input;
       const isShort = bytes.length <= options.inlineBytesMax;
@@ -80,7 +66,7 @@ export function createDecoder(options = DECODER_LIMITS) {
         if (batch !== undefined) return batch;
       }
       pending++;
-      return await decodeLarge(key, input).finally(() => pending--);
+      return await decodeOnThread(key, input).finally(() => pending--);
     },
     /** Large bodies that are being decoded, or wait for it. */
     get pending(): number {
@@ -128,7 +114,13 @@ function rejectLost(cause: unknown): never {
   throw new TailraceError(isTooLarge ? 'body_too_large' : 'engine_unavailable', message, { cause });
 }
 
-function restore(batch: Batch): Batch {
+/** @throws TailraceError that the thread has returned */
+function restore(decoded: Decoded): Batch {
+  if ('failure' in decoded) {
+    const { code, message, ...more } = decoded.failure;
+    throw code === undefined ? new Error(message, more) : new TailraceError(code, message, more);
+  }
+  const { batch } = decoded;
   const restoreRows = ({ rows, ...part }: SourceRows): SourceRows => ({
     ...part,
     rows: rows.map((row) => ({ ...row, bytes: asBuffer(row.bytes) })),

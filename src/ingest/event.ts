@@ -12,10 +12,16 @@ import {
 } from '../lib/instant.ts';
 import type { NestedValue, WireEvent } from './body-format.ts';
 import { readString } from './json/grammar.ts';
-import { PROJECT, type ReadEvent, RejectedEvent, readEvent, typedValues } from './read-event.ts';
-import type { SpentProjects } from './usage/quota.ts';
+import {
+  NAMED_CHARS_MAX,
+  PROJECT,
+  type ReadEvent,
+  RejectedEvent,
+  readEvent,
+  typedValues,
+} from './read-event.ts';
+import type { SpentProjects } from './usage.ts';
 
-/** An event ready to be stored. */
 export interface Event {
   readonly id: string;
   readonly timestamp: Micros;
@@ -23,7 +29,7 @@ export interface Event {
   readonly message: string;
   /** JSON text as received, on one line; empty if the event has none. */
   readonly metadata: string;
-  /** JSON text of an object with the event's other top-level members; empty if there are none. */
+  /** JSON text of an object with the other top-level members, as `metadata`. */
   readonly attributes: string;
   /** The values of the source's typed columns, in their order. */
   readonly typed: readonly unknown[];
@@ -34,21 +40,18 @@ export interface EventRules {
   readonly now: Micros;
   /** The time from which the age of an event is counted; `now` by default. */
   readonly ageAt?: Micros | undefined;
-  /** Larger ones are rejected; `EVENT_BYTES_MAX` by default. */
+  /** `EVENT_BYTES_MAX` by default. */
   readonly eventBytesMax?: number;
   /** The project of an event that names none; empty if unknown. */
   readonly project: string;
   /** The only project that the sender may send for: an event that names another is rejected. */
   readonly pinnedProject?: string | undefined;
-  /** Events of these projects are rejected. */
   readonly spent?: SpentProjects | undefined;
 }
 
 /** An event is one line of a log with its fields: what is larger belongs into a file. */
 export const EVENT_BYTES_MAX = 1024 * 1024;
 const ID_CHARS_MAX = 256;
-// Characters of a project's name in a message.
-const NAMED_CHARS_MAX = 100;
 const AHEAD_MICROS_MAX = 3_600 * MICROS_PER_SECOND;
 
 /** Reads one event of `source`. @throws RejectedEvent saying what is wrong with it and what would be right */
@@ -72,28 +75,6 @@ export function parseEvent(wire: WireEvent, source: Source, rules: EventRules): 
     attributes: rest.length === 0 ? '' : toOneLine(`{${rest.join(',')}}`, event),
     typed: typedValues(event.at, project, source.columns),
   };
-}
-
-/** Returns about how many characters an event has. */
-export const charsOf = ({ message, metadata, attributes }: Event) =>
-  message.length + metadata.length + attributes.length;
-
-/** Writes a row of the source's table in the engine's format, with its newline; columns as `tableColumns` orders them. */
-export function encodeRow(event: Event): string {
-  const { id, timestamp, project, message, metadata, attributes, typed } = event;
-  const values = [id, formatInstant(timestamp), project, message, metadata, attributes, ...typed];
-  return `${JSON.stringify(values.map(toWellFormed))}\n`;
-}
-
-/** Returns the values of an event's row for a block; columns as `blockColumns` orders them. */
-export function rowValues(event: Event): unknown[] {
-  const { id, timestamp, project, message, metadata, attributes, typed } = event;
-  return [id, timestamp, project, message, metadata, attributes, ...typed];
-}
-
-/** Half a surrogate pair has no UTF-8 form: the engine would reject it, and every row of the same insert with it. */
-function toWellFormed(value: unknown): unknown {
-  return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
 /** Whether a member besides the message has its own column; all others are kept together as attributes. */
@@ -158,10 +139,8 @@ const EPOCH = /^(\d{1,19})(?:\.(\d{1,18}))?$/;
 const EXPONENTIAL = /^(\d{1,19})(?:\.(\d{1,18}))?[eE]([+-]?\d{1,3})$/;
 
 /**
- * Reads an event's `timestamp`: ISO 8601, or a count since 1970, whose digits before the point give its unit: up to 11 are
- * seconds, up to 14 milliseconds, up to 17 microseconds, more nanoseconds.
- *
- * @param text the JSON text of the value, so that a count beyond 2^53 is exact
+ * Reads an event's `timestamp`: ISO 8601, or a count since 1970, of whose digits before the point up to 11 are seconds, up
+ * to 14 ms, up to 17 µs, more ns. @param text the JSON text of the value, so that a count beyond 2^53 is exact
  */
 export function parseTimestamp(text: string): Micros | undefined {
   const value = text.startsWith('"') ? readString(text).trim() : text;
@@ -188,9 +167,9 @@ function parseExponential(value: string): Micros | undefined {
 function projectOf(event: ReadEvent, source: Source, { project, pinnedProject }: EventRules): string {
   const named = findProject(event, source) ?? pinnedProject;
   if (pinnedProject === undefined || named === pinnedProject) return named ?? project;
+  const shown = JSON.stringify(named?.slice(0, NAMED_CHARS_MAX));
   throw new RejectedEvent(
-    `names the project ${JSON.stringify(named?.slice(0, NAMED_CHARS_MAX))}, but the key sends ` +
-      `for ${JSON.stringify(pinnedProject)} only`,
+    `names the project ${shown}, but the key sends for ${JSON.stringify(pinnedProject)} only`,
   );
 }
 

@@ -50,7 +50,6 @@ function openLibrary() {
   return { Root, TextReader };
 }
 
-/** Finds a type of a protocol by its name. */
 export type TypeOf = (name: string) => protobuf.Type;
 
 /** Describes the types of a protocol, created when first needed. A missing field is `undefined`, unless it is repeated. */

@@ -5,10 +5,10 @@ import type { Config } from '../config/config.ts';
 import { TailraceError } from '../errors.ts';
 import { freeMemory } from '../lib/memory.ts';
 
-export type BodyLimits = Pick<Config, 'bodyBytesMax'>;
+type BodyLimits = Pick<Config, 'bodyBytesMax'>;
 
 /** What is known of a body before it is read. */
-export interface UnreadBody {
+interface UnreadBody {
   /** Content-Encoding. */
   readonly encoding: string | undefined;
   /** Content-Length in bytes; NaN if not sent. */
@@ -27,15 +27,9 @@ const RATIO_FREE_BYTES = 1024 * 1024;
 const FRAMES_MAX = 1_000;
 
 /** Returns the largest size of a body after decompression. */
-export function decodedBytesMaxOf({ bodyBytesMax }: BodyLimits): number {
-  return bodyBytesMax * DECODED_TIMES;
-}
+export const decodedBytesMaxOf = ({ bodyBytesMax }: BodyLimits) => bodyBytesMax * DECODED_TIMES;
 
-/**
- * Reads and decompresses a whole request body in bounded memory.
- *
- * @throws TailraceError what `check` throws; `unsupported_media_type`, `body_too_large`, `invalid_request`
- */
+/** Reads and decompresses a body in bounded memory. @throws TailraceError 413, 415, 400; what `check` throws */
 export async function readBody(
   request: Readable,
   { encoding, length, check }: UnreadBody,
@@ -47,8 +41,7 @@ export async function readBody(
   let sent = 0;
   let decoded = 0;
   let frames = 1;
-  /** Bytes of the frames that were read to their end. */
-  let whole = 0;
+  let whole = 0; // bytes of the frames that were read to their end
 
   function count(bytes: number): void {
     sent += bytes;
@@ -91,7 +84,7 @@ export async function readBody(
   }
 }
 
-/** Yields the chunks of a request as they arrive. Unlike in a pipeline, the request survives a failure of the reader. */
+/** Unlike in a pipeline, the request survives a failure of the reader. */
 async function* readChunks(request: Readable, count: (bytes: number) => void): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
@@ -134,10 +127,8 @@ export const DECOMPRESSORS: Readonly<Record<string, () => Decompressor>> = {
 };
 
 /**
- * Decompresses bytes to their end. Node's decompressors (other than gzip's) stop at the end of a frame and drop what
- * follows it in the chunk: another one decompresses that.
- *
- * @param onNext called before each frame but the first, with the count of bytes at hand for it
+ * Node's decompressors (other than gzip's) stop at the end of a frame and drop what follows it in the chunk: another one
+ * decompresses that. @param onNext called before each frame but the first, with the count of bytes at hand for it
  */
 export async function* decompress(
   chunks: AsyncIterable<Buffer>,

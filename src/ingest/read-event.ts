@@ -3,8 +3,7 @@ import { levelOfNumber } from '../definitions/level.ts';
 import type { ColumnType, Source, SourceColumn } from '../definitions/source.ts';
 import { isObject, tryParse } from '../lib/json.ts';
 import type { DecodedEvent, NestedValue, WireEvent } from './body-format.ts';
-import { dropDuplicates } from './json/duplicates.ts';
-import { NOT_JSON, type Path, type PathPlan, planPaths, readString } from './json/grammar.ts';
+import { dropDuplicates, NOT_JSON, type Path, type PathPlan, planPaths, readString } from './json/grammar.ts';
 import { type JsonLimits, type JsonPlace, type JsonScan, MEMBER_SPANS, scanJson } from './json/scan.ts';
 
 /** Why an event is not stored; the message completes the sentence "event 3 …". */
@@ -18,6 +17,9 @@ export class RejectedEvent extends Error {
     Error.stackTraceLimit = stackTraceLimit;
   }
 }
+
+/** Characters of a project's name in a reason. */
+export const NAMED_CHARS_MAX = 100;
 
 const LIMITS: JsonLimits = { depthMax: 100, keysMax: 10_000, keyCharsMax: 1_000 };
 
@@ -159,15 +161,10 @@ const ACCEPTS: Record<ColumnType, (value: unknown) => boolean> = {
   boolean: (value) => typeof value === 'boolean',
 };
 
-/**
- * Returns the content of a typed column: the value if the type fits, else null. src/engine/table.ts states the same
- * rule in SQL, for rows that were stored before the column was added.
- */
-export function typedValue(value: unknown, type: ColumnType): unknown {
-  return ACCEPTS[type](value) ? value : null;
-}
+/** Returns the content of a typed column. src/engine/table.ts has the same rule in SQL, for rows older than the column. */
+export const typedValue = (value: unknown, type: ColumnType) => (ACCEPTS[type](value) ? value : null);
 
-/** Returns the value of an event at one of its source's paths, as `findValue` does. */
+/** Returns the value of an event at one of its source's paths. */
 type ReadPath = (path: Path) => unknown;
 
 const LEVEL_NUMBER = /^\d{1,2}$/;

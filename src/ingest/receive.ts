@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { GENERAL_SOURCE } from '../definitions/accepts.ts';
 import type { Source } from '../definitions/source.ts';
 import type { Engine, InsertBatch } from '../engine/engine.ts';
-import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash.ts';
+import { hashByParts } from '../lib/hash.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
 import { type Backpressure, createBackpressure, type Overload } from './backpressure.ts';
 import { type Committer, createCommitter } from './committer.ts';
@@ -20,9 +20,8 @@ import {
   type Rejection,
   type Sender,
 } from './rejected.ts';
-import type { Usage } from './usage/usage.ts';
+import type { Usage } from './usage.ts';
 
-/** A request with events in its body. */
 export interface EventPost extends Omit<BatchInput, 'rules' | 'blockRowsMin'> {
   /** See `EventRules`. */
   readonly project: string;
@@ -36,7 +35,7 @@ export interface EventPost extends Omit<BatchInput, 'rules' | 'blockRowsMin'> {
 
 export type Receive = (post: EventPost) => Promise<Receipt>;
 
-interface ReceiverOptions extends IngestOptions, Pick<BatchInput, 'blockRowsMin'> {
+interface ReceiverParts extends Pick<BatchInput, 'blockRowsMin'> {
   readonly decoder: Decoder;
   readonly committer: Committer;
   readonly backpressure: Backpressure;
@@ -47,8 +46,9 @@ const OUTCOMES_MAX = 10_000;
 const OUTCOME_REASONS_MAX = 100_000;
 
 /** Stores the events of requests: decode → authorize → commit, the last once for each Idempotency-Key and body. */
-function createReceiver(options: ReceiverOptions): Receive {
-  const { decoder, committer, backpressure, usage, now, ageAt, blockRowsMin, onCounted } = options;
+function createReceiver(options: IngestOptions, using: ReceiverParts): Receive {
+  const { usage, now, ageAt, onCounted } = options;
+  const { decoder, committer, backpressure, blockRowsMin } = using;
   /**
    * The outcome of the first request under a token, so that a repeat counts for no quota. After a restart, or in another
    * replica, the engine recognises the token; each day has its own, so events without a timestamp may be stored again.
@@ -85,7 +85,7 @@ function createReceiver(options: ReceiverOptions): Receive {
     const times = { now: now() * MICROS_PER_MS, ageAt: ageAt() * MICROS_PER_MS };
     usage.checkKey(keyId);
     const rules = { ...times, project, pinnedProject, spent: usage.spentProjects() };
-    const bodyHash = key === undefined ? '' : await hashOf(body.bytes); // before the bytes move to another thread
+    const bodyHash = key === undefined ? '' : await hashByParts(body.bytes, 'hex'); // before the bytes move to another thread
     const use = async (batch: Batch) => {
       const { rejectedItems, echoes } = batch;
       const sources = batch.parts.map(({ source }) => source);
@@ -107,10 +107,6 @@ function createReceiver(options: ReceiverOptions): Receive {
 /** Waits for all, so that nothing of a failed request is stored after its response. @throws the first failure */
 async function settleAll(works: readonly Promise<void>[]): Promise<void> {
   for (const result of await Promise.allSettled(works)) if (result.status === 'rejected') throw result.reason;
-}
-
-function hashOf(bytes: Buffer): string | Promise<string> {
-  return bytes.length > HASHED_BYTES_MAX ? hashByParts(bytes, 'hex') : hash('sha256', bytes);
 }
 
 export type Ingest = ReturnType<typeof createIngest>;
@@ -169,7 +165,7 @@ export function createIngest(options: IngestOptions) {
     },
   );
   return {
-    receive: createReceiver({ ...options, decoder, committer, backpressure, blockRowsMin }),
+    receive: createReceiver(options, { decoder, committer, backpressure, blockRowsMin }),
     committer,
     backpressure,
     /** To be called before a body is read. @throws TailraceError as `Usage.checkKey` and `Backpressure.check` */

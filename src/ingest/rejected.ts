@@ -3,32 +3,30 @@ import type { Source } from '../definitions/source.ts';
 import type { WireEvent } from './body-format.ts';
 import { FILTER_RULES } from './filter/filter.ts';
 import { RejectedEvent } from './read-event.ts';
-import { OverQuota } from './usage/usage.ts';
+import { OverQuota } from './usage.ts';
 
-// What differs from event to event in the reasons of src/ingest: quoted names and times. `…` stands for them in a pattern.
+// Quoted names and times differ from event to event; `…` stands for them in a pattern.
 const VARYING = /"(?:[^"\\]|\\.)*"|\d{4}-\d\d-\d\d[ T][\d:.]+Z?/g;
 
 /** Events of one request that were rejected for one reason; plain data, since it comes from another thread. */
 export interface Rejection {
   /** The name of their source; empty if no source accepts them. */
   readonly source: string;
-  /** The reason without what differs from event to event. */
+  /** The reason without what is `VARYING`; `reason` is the whole reason of the first of them. */
   readonly pattern: string;
-  /** The whole reason of the first of them. */
   readonly reason: string;
   count: number;
   /** The start of the first of them as it was received; `undefined` if it must not be kept, or is not a text. */
   readonly sample: string | undefined;
 }
 
-export interface RejectedWire {
+interface RejectedWire {
   readonly wire: WireEvent;
   /** `undefined`: none accepts it. */
   readonly source: Source | undefined;
 }
 
-/** The rejected events of one request. */
-export interface Rejections extends Pick<PerEvent, 'rejectedItems'> {
+export interface Rejections extends PerEvent {
   /** Those that no source accepts included. */
   readonly rejected: number;
   /** By source and reason, at most `KINDS_MAX` of them. */
@@ -41,11 +39,9 @@ export interface Rejections extends Pick<PerEvent, 'rejectedItems'> {
 export const REASONS_MAX = 1_000;
 // Kinds of one request: a body with more differs in every event, and its last kinds say nothing new.
 const KINDS_MAX = 50;
-/** A longer event is cut. */
 const SAMPLE_CHARS_MAX = 2_000;
 const REASON_CHARS_MAX = 500;
 
-/** Collects the rejected events of a request. */
 export function createRejections() {
   const rejectedItems: RejectedItem[] = [];
   let rejected = 0;
@@ -86,7 +82,6 @@ export function createRejections() {
       if (rejectedItems.length < REASONS_MAX || event.wire.echo !== undefined)
         rejectedItems.push({ at, reason, ...(isOverQuota && { isOverQuota }) });
     },
-    /** @param events of the whole request */
     finish: (events: number): Rejections => ({
       rejectedItems,
       rejected,
@@ -104,7 +99,6 @@ function sampleOf({ wire, source }: RejectedWire): string | undefined {
   return wire.text.slice(0, SAMPLE_CHARS_MAX);
 }
 
-/** The sender of rejected events. */
 export interface Sender {
   /** Id of its key, or the name of another way to send. */
   readonly keyId: string;
@@ -121,10 +115,9 @@ export interface RejectedEvents extends Rejection, Sender {
 // Beyond it the kind that was seen least recently is dropped; about 3 MB with the longest samples.
 const LOGGED_KINDS_MAX = 500;
 
-/** Keeps the events that were rejected since the start, by source, key and reason, with the last sample of each. */
 export type RejectedLog = ReturnType<typeof createRejectedLog>;
 
-/** @param now ms since the epoch */
+/** Keeps the events that were rejected since the start, by source, key and reason, with the last sample of each. */
 export function createRejectedLog(now: () => number) {
   const kinds = new LRUCache<string, RejectedEvents>({ max: LOGGED_KINDS_MAX });
   return {
@@ -161,27 +154,24 @@ export const NO_EVENTS: Readonly<EventCounts> = {
 };
 
 /** The outcome of a request with events: all that were not rejected are stored. */
-export interface Received extends Readonly<EventCounts> {
+export interface Receipt extends Readonly<EventCounts>, PerEvent {
   /** Of rejected events, each once. */
   readonly reasons: readonly string[];
-}
-
-/** The outcome of a request, with what its response says of each event. */
-export interface Receipt extends Received, PerEvent {
-  /** The sources of its events. */
   readonly sources: readonly Source[];
 }
 
+/** What is kept of the outcome under an Idempotency-Key. */
+export type Received = Omit<Receipt, 'sources' | keyof PerEvent>;
+
 /** What the response to a request says of single events. */
-export interface PerEvent {
-  /** Rejected events, at most 1,000 of them, or all if the protocol responds to each event. */
+interface PerEvent {
+  /** Rejected events, at most `REASONS_MAX` of them, or all if the protocol responds to each event. */
   readonly rejectedItems: readonly RejectedItem[];
   /** What the response says about each event, if the protocol responds to each. */
   readonly echoes?: readonly string[];
 }
 
-/** An event of a request that is rejected. */
-export interface RejectedItem {
+interface RejectedItem {
   /** Its place among the events of the request, from 0. */
   readonly at: number;
   /** Completes the sentence "event 3 …". */

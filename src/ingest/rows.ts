@@ -1,11 +1,11 @@
 import { COMMON_COLUMNS } from '../definitions/checks/source.ts';
 import type { Source } from '../definitions/source.ts';
-import type { RowBlocks, RowText } from '../engine/engine.ts';
+import type { Engine, RowBlocks, RowText } from '../engine/engine.ts';
 import { type BlockColumn, createBlockWriter } from '../engine/row-block.ts';
 import { columnNames } from '../engine/table.ts';
-import { MICROS_PER_DAY } from '../lib/instant.ts';
+import { formatInstant, MICROS_PER_DAY } from '../lib/instant.ts';
 import { KINDS } from '../search/field.ts';
-import { charsOf, type Event, encodeRow, rowValues } from './event.ts';
+import type { Event } from './event.ts';
 
 /** How rows are passed to the engine. `blocks`: see `RowBlocks`; `text`: `JSONCompactEachRow`. */
 export type RowLayout = 'text' | 'blocks';
@@ -35,8 +35,7 @@ export function toInsert(source: Source, layout: RowLayout, parts: readonly Buff
 }
 
 /**
- * Encodes events as the bytes of inserts, one at a time, so that each can be freed before the next is parsed.
- *
+ * Encodes events one at a time, so that each can be freed before the next is parsed.
  * @param blocks if given, the rows of that day (days since 1970) become blocks with these columns; all others are text
  */
 export function createRowEncoder(blocks?: {
@@ -54,8 +53,8 @@ export function createRowEncoder(blocks?: {
     },
     /** Returns everything that was added; nothing can be added afterwards. */
     finish: (): DayRows[] =>
-      [...days].map(([day, { layout, finish }]) => {
-        const { count, parts } = finish();
+      [...days].map(([day, encoder]) => {
+        const { count, layout, parts } = encoder.finish();
         const [first, ...more] = parts;
         return { day, count, layout, bytes: first && more.length === 0 ? first : Buffer.concat(parts) };
       }),
@@ -69,62 +68,64 @@ export function encodeRows(events: Iterable<Event>): DayRows[] {
   return encoder.finish();
 }
 
-/** Encodes events as parts of one insert: as blocks with these columns, else as text. */
-export function encodeParts(events: Iterable<Event>, columns?: readonly BlockColumn[]): Buffer[] {
-  const encoder = createEncoder(columns);
+export async function insertEvents(engine: Engine, source: Source, events: readonly Event[]): Promise<void> {
+  if (events.length === 0) return;
+  const encoder = createEncoder(engine.takesBlocks ? blockColumns(source) : undefined);
   for (const event of events) encoder.add(event);
-  return encoder.finish().parts;
+  const { layout, parts } = encoder.finish();
+  await engine.insert({ table: source.table, ...toInsert(source, layout, parts) });
 }
 
 // Rows are collected as texts, since encoding many small ones at once is cheaper; but not for long, since garbage collection
 // stops the thread while it moves live objects, and bytes lie outside of the heap.
-const TEXT_CHARS_MAX = 64 * 1024;
+const PART_CHARS_MAX = 64 * 1024;
 
-function createEncoder(columns: readonly BlockColumn[] | undefined) {
+/** Encodes rows as blocks with these columns, else as text. */
+export function createEncoder(columns?: readonly BlockColumn[]) {
   const layout: RowLayout = columns === undefined ? 'text' : 'blocks';
-  const start = () => (columns === undefined ? startText() : startBlock(columns));
   const parts: Buffer[] = [];
-  let part = start();
+  let block = columns && createBlockWriter(columns);
+  let text = '';
+  let chars = 0;
   let count = 0;
+
+  function endPart(): void {
+    parts.push(block?.finish() ?? Buffer.from(text));
+    block = columns && createBlockWriter(columns);
+    text = '';
+    chars = 0;
+  }
+
   return {
-    layout,
     add(event: Event): void {
       count++;
-      if (part.add(event) < TEXT_CHARS_MAX) return;
-      parts.push(part.finish());
-      part = start();
+      if (block === undefined) text += encodeRow(event);
+      else block.add(rowValues(event, event.timestamp));
+      chars = block === undefined ? text.length : chars + charsOf(event);
+      if (chars >= PART_CHARS_MAX) endPart();
     },
-    finish: () => ({ count, parts: [...parts, part.finish()] }),
+    finish() {
+      endPart();
+      return { count, layout, parts };
+    },
   };
 }
 
-/** Rows that are encoded together. */
-interface Part {
-  /** @returns about how many characters it has */
-  add(event: Event): number;
-  finish(): Buffer;
+/** Returns about how many characters an event has. */
+export const charsOf = ({ message, metadata, attributes }: Event) =>
+  message.length + metadata.length + attributes.length;
+
+/** Writes a row of the source's table in the engine's format, with its newline. */
+function encodeRow(event: Event): string {
+  return `${JSON.stringify(rowValues(event, formatInstant(event.timestamp)).map(toWellFormed))}\n`;
 }
 
-function startText(): Part {
-  let text = '';
-  return {
-    add(event) {
-      text += encodeRow(event);
-      return text.length;
-    },
-    finish: () => Buffer.from(text),
-  };
+/** Returns the values of an event's row; columns as `tableColumns` orders them. */
+function rowValues({ id, project, message, metadata, attributes, typed }: Event, timestamp: unknown) {
+  return [id, timestamp, project, message, metadata, attributes, ...typed];
 }
 
-function startBlock(columns: readonly BlockColumn[]): Part {
-  const writer = createBlockWriter(columns);
-  let chars = 0;
-  return {
-    add(event) {
-      writer.add(rowValues(event));
-      chars += charsOf(event);
-      return chars;
-    },
-    finish: writer.finish,
-  };
+/** Half a surrogate pair has no UTF-8 form: the engine would reject it, and every row of the same insert with it. */
+function toWellFormed(value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value;
 }

@@ -18,7 +18,6 @@ type Sources = Pick<Registry, 'getSource'>;
 
 /**
  * Finds the source that a request names in its query string, else in its headers.
- *
  * @throws TailraceError `source_not_found`; `invalid_request` for two sources, or one that stores no events
  */
 export function findSource(
@@ -50,10 +49,7 @@ function findGeneral(candidates: readonly Source[]): Source | undefined {
   return candidates.find((one) => one.name === GENERAL_SOURCE && isManaged(one));
 }
 
-/**
- * Returns the source of an event that names none: the first of those that its sender may use that accepts its labels, else
- * the general one. @throws RejectedEvent
- */
+/** Returns the source of an event that names none: the first that accepts its labels, else the general one. @throws RejectedEvent */
 export function chooseSource(
   candidates: readonly Source[],
   protocol: AcceptedProtocol | undefined,
@@ -72,7 +68,7 @@ export function chooseSource(
 
 /** @throws TailraceError `invalid_request` for a source that reads a table of others, or that only Tailrace writes */
 export function rejectUnwritable(source: Source): Source {
-  const isInternal = source.isInternal === true;
+  const { isInternal = false } = source;
   if (!isInternal && isManaged(source)) return source;
   const why = isInternal
     ? 'is written by Tailrace (internal: true)'

@@ -2,16 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { TailraceError } from '../errors.ts';
 import {
   type BodyFormat,
-  boundEvents,
   type CutOptions,
   countJsonMarks,
   createMarkCounter,
-  decodeJson,
   type Format,
   linesOf,
-  malformedJson,
   parseBody,
-  type ReadOne,
   rejectTooMany,
   rejectUnreadable,
   type WireEvents,
@@ -19,28 +15,15 @@ import {
 } from './body-format.ts';
 import { NOT_JSON, OPEN_BRACKET, planPaths } from './json/grammar.ts';
 import { type JsonPlace, type JsonScan, scanJson } from './json/scan.ts';
-import { checkRequest, readRecord, readRequest } from './otlp/check.ts';
-import { countRecords, type LogRecord, type OtlpRequest, otlpEvents } from './otlp/events.ts';
 import { ELASTICSEARCH_FORMATS } from './protocols/elasticsearch.ts';
 import { LOKI_FORMATS } from './protocols/loki.ts';
+import { OTLP_FORMATS } from './protocols/otlp.ts';
 import { NAMING_MEMBERS } from './source-name.ts';
 
 const FORMATS: Readonly<Record<BodyFormat, Format>> = {
   json: { cut: cutJson, countMarks: countJsonMarks },
   ndjson: { cut: cutLines, countMarks: createMarkCounter('{[,\n') },
-  'otlp-json': {
-    cut(bytes, options) {
-      const { text, isRepaired } = decodeJson(bytes);
-      return cutOtlp(checkRequest(parseOtlp(text)), (message) => ({ message, isRepaired }), options);
-    },
-    countMarks: countJsonMarks,
-  },
-  'otlp-protobuf': {
-    isBinary: true,
-    cut: (bytes, options) => cutOtlp(readRequest(bytes), readRecord, options),
-    // The tag of a string or message in one of the first seven fields: every record, attribute and value begins with one.
-    countMarks: createMarkCounter('\x0a\x12\x1a\x22\x2a\x32\x3a'),
-  },
+  ...OTLP_FORMATS,
   ...LOKI_FORMATS,
   ...ELASTICSEARCH_FORMATS,
 };
@@ -51,21 +34,7 @@ export function cutEvents(bytes: Buffer, format: BodyFormat, options: CutOptions
   return cut(isBinary ? bytes : withoutMark(bytes), options);
 }
 
-/** See `Format.countMarks`. */
-export function countMarks(bytes: Uint8Array, format: BodyFormat): number {
-  return FORMATS[format].countMarks(bytes);
-}
-
-const LONG_INTEGER = /("int(?:V|_v)alue"\s*:\s*)(-?\d{16,19})(?=\s*[,}])/g;
-
-/** Parses OTLP's JSON. An integer that a double cannot hold becomes the text that OTLP asks for. */
-function parseOtlp(text: string): unknown {
-  try {
-    return JSON.parse(text.replaceAll(LONG_INTEGER, '$1"$2"'));
-  } catch (cause) {
-    throw malformedJson(text, cause);
-  }
-}
+export const countMarks = (bytes: Uint8Array, format: BodyFormat) => FORMATS[format].countMarks(bytes);
 
 /** Cuts a JSON body: an array of events, `{"batch": […]}`, or one event. */
 function cutJson(bytes: Buffer): WireEvents {
@@ -111,18 +80,9 @@ function cutElements(bytes: Buffer, { spans }: JsonScan): Buffer[] {
   return elements;
 }
 
-/**
- * Cuts an NDJSON body, one event a line; empty lines are skipped, and a bad line spoils only that event. Lines stay bytes
- * until each is parsed: all of their text at once would burden the garbage collector.
- */
+/** Lines stay bytes until each is parsed: all of their text at once would burden the garbage collector. */
 function cutLines(bytes: Buffer): WireEvents {
   const lines = [...linesOf(bytes)].map((line) => line.bytes);
   rejectTooMany(lines.length);
   return listOf(bytes, lines);
-}
-
-function cutOtlp<T>(request: OtlpRequest<T>, read: ReadOne<T, LogRecord>, options: CutOptions): WireEvents {
-  const count = countRecords(request);
-  rejectTooMany(count);
-  return { events: boundEvents(otlpEvents(request, read), options), count, fields: {} };
 }

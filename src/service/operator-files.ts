@@ -4,7 +4,7 @@ import { verifyReceivers } from '../alerts/verify.ts';
 import type { Config } from '../config/config.ts';
 import type { Definitions } from '../definitions/read.ts';
 import { formatFault, InputError } from '../errors.ts';
-import { NO_QUOTAS, readQuotas } from '../ingest/usage/quota.ts';
+import { NO_QUOTAS, readQuotas } from '../ingest/usage.ts';
 import type { Roles } from '../people/role.ts';
 import { readRoles } from '../people/roles-file.ts';
 import type { Companion } from './open-core.ts';

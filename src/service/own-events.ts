@@ -5,14 +5,14 @@ import type { Committer } from '../ingest/committer.ts';
 import { type Event, parseEvent } from '../ingest/event.ts';
 import { RejectedEvent } from '../ingest/read-event.ts';
 import { encodeRows } from '../ingest/rows.ts';
-import type { Total } from '../ingest/usage/quota.ts';
 import {
   createUsage,
   type DayTotals,
   ENTRIES_MAX,
+  type Total,
   type Usage,
   type UsageEntry,
-} from '../ingest/usage/usage.ts';
+} from '../ingest/usage.ts';
 import type { AuditBatch, AuditEntry } from '../keys/audit.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { formatInstant, MICROS_PER_MS } from '../lib/instant.ts';

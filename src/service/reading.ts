@@ -5,7 +5,7 @@ import { findServerAddress } from '../config/clickhouse.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { keyOfLane } from '../engine/lanes.ts';
 import { TailraceError } from '../errors.ts';
-import type { Usage } from '../ingest/usage/usage.ts';
+import type { Usage } from '../ingest/usage.ts';
 import { createThrottle } from '../lib/task.ts';
 import type { Cursors } from '../query/cursor.ts';
 import { findOwner } from '../query/pins.ts';

@@ -4,7 +4,7 @@ import { isManaged } from '../definitions/source.ts';
 import { createRollupBuilder } from '../engine/mutations.ts';
 import { createIngest, type Ingest } from '../ingest/receive.ts';
 import type { RejectedLog } from '../ingest/rejected.ts';
-import type { Usage } from '../ingest/usage/usage.ts';
+import type { Usage } from '../ingest/usage.ts';
 import { createThrottle } from '../lib/task.ts';
 import { createDeletions, type Deletions, FOLLOW_EVERY_MS } from '../maintenance/deletions.ts';
 import { createKeepProjects, createRetention, type Retention } from '../maintenance/retention.ts';

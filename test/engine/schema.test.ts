@@ -5,7 +5,7 @@ import { applySchema } from '../../src/engine/schema.ts';
 import { tableColumns } from '../../src/engine/table.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { typedValue } from '../../src/ingest/read-event.ts';
-import { insertEvents } from '../../src/ingest/writer.ts';
+import { insertEvents } from '../../src/ingest/rows.ts';
 import { findValue } from '../../src/lib/json.ts';
 import { type SqlText, textOf, trusted, writeValue } from '../../src/sql/sql.ts';
 import { faultsIn } from '../support/faults.ts';

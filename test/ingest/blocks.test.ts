@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import type { Source } from '../../src/definitions/source.ts';
 import { columnNames, truncateTable } from '../../src/engine/table.ts';
-import { encodeRow, parseEvent } from '../../src/ingest/event.ts';
-import { blockColumns, encodeParts } from '../../src/ingest/rows.ts';
+import { type Event, parseEvent } from '../../src/ingest/event.ts';
+import { blockColumns, createEncoder } from '../../src/ingest/rows.ts';
 import { identifier, sql } from '../../src/sql/sql.ts';
 import { runs } from '../support/property.ts';
 import { openTestStore } from '../support/service.ts';
@@ -60,6 +60,12 @@ function put(target: Record<string, unknown>, [name = '', ...rest]: readonly str
   put(next, rest, one);
 }
 
+function encode(parsed: readonly Event[], columns?: ReturnType<typeof blockColumns>): Buffer[] {
+  const encoder = createEncoder(columns);
+  for (const event of parsed) encoder.add(event);
+  return encoder.finish().parts;
+}
+
 async function readAll({ table }: Source): Promise<string> {
   const rows = await engine.inspect(sql`SELECT * FROM ${identifier(table)} ORDER BY id, project`);
   return JSON.stringify(rows);
@@ -71,13 +77,13 @@ test.each(SOURCES)('rows of $name are stored as blocks exactly as they are as te
     fc.asyncProperty(events(source), async (made) => {
       const parsed = made.map((one) => parseEvent({ text: JSON.stringify(one) }, source, rules));
       const { table } = source;
-      const bytes = Buffer.from(parsed.map(encodeRow).join(''));
+      const bytes = Buffer.concat(encode(parsed));
       await engine.insert({ table, columns: columnNames(source), format: 'JSONCompactEachRow', bytes });
       const asText = await readAll(source);
       await engine.command(truncateTable(source, ''));
       const columns = blockColumns(source);
       // Several blocks, as of several requests.
-      const blocks = [parsed.slice(0, 3), parsed.slice(3)].flatMap((some) => encodeParts(some, columns));
+      const blocks = [parsed.slice(0, 3), parsed.slice(3)].flatMap((some) => encode(some, columns));
       await engine.insert({ table, columns, format: 'blocks', blocks });
       const asBlocks = await readAll(source);
       await engine.command(truncateTable(source, ''));
@@ -97,9 +103,9 @@ test('a repeat under a token is stored once, as text after blocks, too, as after
   const parsed = Array.from({ length: 700 }, (_, id) => parseEvent({ text: text(id) }, source, rules));
   const columns = blockColumns(source);
   const token = 'repeated on the next day';
-  const blocks = encodeParts(parsed, columns);
+  const blocks = encode(parsed, columns);
   await engine.insert({ table, format: 'blocks', columns, blocks, token });
-  const bytes = Buffer.from(parsed.map(encodeRow).join(''));
+  const bytes = Buffer.concat(encode(parsed));
   const asText = { table, format: 'JSONCompactEachRow', columns: columnNames(source), bytes } as const;
   await engine.insert({ ...asText, token });
   expect(JSON.parse(await readAll(source))).toHaveLength(700);

@@ -1,8 +1,7 @@
 import { isAscii } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { dropDuplicates } from '../../src/ingest/json/duplicates.ts';
-import { NOT_JSON, planPaths } from '../../src/ingest/json/grammar.ts';
+import { dropDuplicates, NOT_JSON, planPaths } from '../../src/ingest/json/grammar.ts';
 import { type JsonLimits, type JsonPlace, MEMBER_SPANS, scanJson } from '../../src/ingest/json/scan.ts';
 import { findValue } from '../../src/lib/json.ts';
 import { countNames, json, parseByHex, space, string, toHex } from '../support/json-text.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkRequest } from '../../src/ingest/otlp/check.ts';
-import { otlpEvents } from '../../src/ingest/otlp/events.ts';
+import { checkRequest } from '../../src/ingest/protocols/otlp.ts';
+import { otlpEvents } from '../../src/ingest/protocols/otlp-events.ts';
 import { cutEvents } from '../../src/ingest/wire-events.ts';
 
 const requestOf = (record: unknown) => ({

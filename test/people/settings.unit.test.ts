@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readReceivers } from '../../src/alerts/receivers/receivers-file.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
-import { readQuotas } from '../../src/ingest/usage/quota.ts';
+import { readQuotas } from '../../src/ingest/usage.ts';
 import { readRoles } from '../../src/people/roles-file.ts';
 import { faultsIn, faultsOf } from '../support/faults.ts';
 import { ownFolder } from '../support/service.ts';

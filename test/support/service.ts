@@ -5,7 +5,7 @@ import { type Logger, pino } from 'pino';
 import { afterAll, beforeEach } from 'vitest';
 import { type Bounds, type Config, parseConfig } from '../../src/config/config.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
-import { insertEvents } from '../../src/ingest/writer.ts';
+import { insertEvents } from '../../src/ingest/rows.ts';
 import type { NewKey } from '../../src/keys/management.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { createQuestion } from '../../src/query/question.ts';

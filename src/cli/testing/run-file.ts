@@ -9,7 +9,7 @@ import type { Engine } from '../../engine/engine.ts';
 import { truncateTable } from '../../engine/table.ts';
 import { TailraceError } from '../../errors.ts';
 import { mergeParameters } from '../../http/routes/query.ts';
-import { insertEvents } from '../../ingest/writer.ts';
+import { insertEvents } from '../../ingest/rows.ts';
 import { parseExactJson } from '../../lib/json.ts';
 import { createCursors } from '../../query/cursor.ts';
 import type { RawParameters } from '../../query/parameters.ts';

@@ -141,5 +141,6 @@ export function sendProtocolReply(
   if (body === undefined) return reply.send();
   // As bytes: the framework would add `charset` to the type of a text, and quote the parameters that some clients compare.
   reply.header('content-type', type);
-  return reply.send(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
+  const isWritten = typeof body === 'string' || body instanceof Uint8Array;
+  return reply.send(Buffer.from(isWritten ? body : JSON.stringify(body)));
 }

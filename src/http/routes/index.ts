@@ -18,7 +18,7 @@ import { alertRoutes } from './alerts.ts';
 import { authRoutes, sessionRoutes } from './auth.ts';
 import { consoleRoutes } from './console.ts';
 import { dashboardRoutes, definitionRoutes } from './definitions.ts';
-import { ingestRoutes, otlpRoutes, protocolRoutes } from './ingest.ts';
+import { ingestRoutes } from './ingest.ts';
 import { keyRoutes, tokenRoutes } from './keys.ts';
 import { deletionRoutes, localRoutes } from './local.ts';
 import { mcpRoutes } from './mcp.ts';
@@ -38,8 +38,6 @@ const GROUPS: readonly RouteGroup[] = [
   searchRoutes,
   mcpRoutes,
   ingestRoutes,
-  otlpRoutes,
-  protocolRoutes,
   deletionRoutes,
   keyRoutes,
   tokenRoutes,

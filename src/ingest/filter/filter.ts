@@ -82,17 +82,13 @@ function* findFaults(source: Source): Generator<readonly [YamlPath, string]> {
   const { filter } = source;
   if (filter === undefined) return;
   for (const [i, search] of filter.drop.entries()) {
-    const message = findSearchFault(search);
+    const message = messageOfFault(() => verifyCondition(parseSearch(search, CLAUSES_MAX)));
     if (message !== undefined) yield [['drop', String(i)], `"drop" ${message}`];
   }
   for (const [i, rule] of filter.redact.entries()) {
     const message = findRedactionFault(rule, source);
     if (message !== undefined) yield [['redact', String(i)], `"redact" ${message}`];
   }
-}
-
-function findSearchFault(search: string): string | undefined {
-  return messageOfFault(() => verifyCondition(parseSearch(search, CLAUSES_MAX)));
 }
 
 function findRedactionFault(rule: Redaction, { projectPaths, idPaths = [] }: Source): string | undefined {

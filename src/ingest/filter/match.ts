@@ -8,10 +8,9 @@ import type { Event } from '../event.ts';
 import { readString } from '../json/grammar.ts';
 import { cutMembers, type Member } from '../json/scan.ts';
 
-/** Whether a search finds an event. */
 export type Match = (event: Event) => boolean;
 
-/** The value of a field: a text, or what a typed column has; `undefined` if there is none. */
+/** A text, or what a typed column has; `undefined` if there is none. */
 type Value = string | number | boolean | undefined;
 
 /**
@@ -74,11 +73,7 @@ function fold(text: string): string {
 function createExistsMatch(field: SearchField, source: Source): Match {
   const name = soleName(field);
   if (name === 'source' || name === 'timestamp') return () => true;
-  if (name === 'level') {
-    const read = createReadLevel(source);
-    return (event) => read(event) !== undefined;
-  }
-  const { read } = findOperand(field, source);
+  const read = name === 'level' ? createReadLevel(source) : findOperand(field, source).read;
   return (event) => (toText(read(event)) ?? '') !== '';
 }
 
@@ -94,10 +89,8 @@ function createCompare(clause: Compare, source: Source): Match {
     const micros = readTime(clause);
     return ({ timestamp }) => TESTS[operator](timestamp - micros);
   }
-  if (name === 'source') {
-    const isSource = isFitting(source.name, clause);
-    return () => isSource;
-  }
+  const isSource = name === 'source' && isFitting(source.name, clause);
+  if (name === 'source') return () => isSource;
   const { kind, read } = findOperand(field, source);
   const test = createValueTest(kind, clause);
   return (event) => {

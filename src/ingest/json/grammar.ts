@@ -1,4 +1,4 @@
-// What single values of JSON look like as bytes (RFC 8259).
+// What values of JSON look like as bytes (RFC 8259), which paths are read, and which names an object has twice.
 
 /** The bytes are not JSON. One object for all, since capturing a stack takes longer than the scan. */
 export const NOT_JSON = new SyntaxError('not valid JSON');
@@ -94,7 +94,6 @@ function endOfDigits(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** Returns the content of a JSON string. */
 export function readString(quoted: string): string {
   return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
 }
@@ -110,15 +109,10 @@ export interface PathNode {
 
 export type Path = readonly string[];
 
-/** The paths of the values to read. */
-export interface PathPlan {
-  readonly root: PathNode;
-  /** The slot of the value of each path. */
-  readonly slots: ReadonlyMap<Path, number>;
-}
+export type PathPlan = ReturnType<typeof planPaths>;
 
 /** Plans which values to read. Paths lead through objects only. @param from names of each path before it are left out */
-export function planPaths(paths: readonly Path[], from = 0): PathPlan {
+export function planPaths(paths: readonly Path[], from = 0) {
   const root = createNode('');
   const slots = new Map<Path, number>();
   let next = 0;
@@ -127,7 +121,7 @@ export function planPaths(paths: readonly Path[], from = 0): PathPlan {
     if (end.slot === -1) end.slot = next++;
     slots.set(path, end.slot);
   }
-  return { root, slots };
+  return { root, slots: slots as ReadonlyMap<Path, number> };
 }
 
 function createNode(name: string): PathNode {
@@ -140,4 +134,113 @@ function childOf(node: PathNode, name: string): PathNode {
   const child = createNode(name);
   node.children.push(child);
   return child;
+}
+
+// Shared by all texts: most need no more, and clearing them takes less time than allocating others.
+const FIRST_SLOTS = new Int32Array(256);
+const OBJECTS = new Int32Array(128);
+// A sender that chooses names with equal hashes would make each probe longer than the one before.
+const PROBES_MAX = 64;
+
+/** The hashes of the names of a text, each with that of its object. For one text at a time, since they share memory. */
+export interface NameHashes {
+  slots: Int32Array;
+  count: number;
+  /** Where the open objects begin, by depth. */
+  readonly objects: Int32Array;
+}
+
+export function createNameHashes(): NameHashes {
+  FIRST_SLOTS.fill(0);
+  return { slots: FIRST_SLOTS, count: 0, objects: OBJECTS };
+}
+
+/** Notes a name by its hash. @returns whether the object at this depth may have had it: always if it had, rarely if not */
+export function addName(names: NameHashes, depth: number, hash: number): boolean {
+  if (++names.count * 2 > names.slots.length) grow(names);
+  return addHash(names.slots, (hash + Math.imul(names.objects[depth] ?? 0, 0x85ebca6b)) | 1);
+}
+
+function addHash(slots: Int32Array, hash: number): boolean {
+  const mask = slots.length - 1;
+  let at = (hash >> 1) & mask;
+  for (let probes = 0; slots[at] !== 0; at = (at + 1) & mask)
+    if (slots[at] === hash || ++probes > PROBES_MAX) return true;
+  slots[at] = hash;
+  return false;
+}
+
+function grow(names: NameHashes): void {
+  const slots = new Int32Array(names.slots.length * 4);
+  for (const hash of names.slots) if (hash !== 0) addHash(slots, hash);
+  names.slots = slots;
+}
+
+/** Where a member stands, up to the next one. */
+interface Span {
+  readonly start: number;
+  end: number;
+}
+
+/**
+ * Leaves out each member that is followed by one of the same name in its object, as JSON.parse does: the engine would read
+ * the first. What stays is exact. It recurses: `bytes` are valid JSON that is nested no deeper than an event may be.
+ */
+export function dropDuplicates(bytes: Buffer): Buffer {
+  const dropped: Span[] = [];
+  let at = 0;
+
+  /** Moves to the next token. @returns its first byte */
+  function next(): number {
+    while (IS_SPACE[bytes[at] ?? 0] === 1) at++;
+    return bytes[at] ?? 0;
+  }
+
+  function pass(): void {
+    const opening = next();
+    if (opening === OPEN_BRACE || opening === OPEN_BRACKET) passItems(opening === OPEN_BRACE);
+    else at = endOfScalar(bytes, at);
+  }
+
+  function passItems(areMembers: boolean): void {
+    let members: Map<string, Span> | undefined; // a large event may have many empty objects
+    let last: Span | undefined;
+    at++;
+    for (let first = next(); first !== CLOSE_BRACE && first !== CLOSE_BRACKET; first = next()) {
+      if (first === COMMA) at++;
+      else if (areMembers) {
+        members ??= new Map();
+        if (last !== undefined) last.end = at;
+        last = { start: at, end: at };
+        passMember(members, last);
+      } else pass();
+    }
+    at++;
+  }
+
+  function passMember(members: Map<string, Span>, span: Span): void {
+    at = endOfString(bytes, span.start);
+    const name = readString(bytes.toString('utf8', span.start, at));
+    const earlier = members.get(name);
+    if (earlier !== undefined) dropped.push(earlier);
+    members.set(name, span);
+    next();
+    at++; // the colon
+    pass();
+  }
+
+  pass();
+  return dropped.length === 0 ? bytes : without(bytes, dropped);
+}
+
+/** @param spans in any order; one may be within another */
+function without(bytes: Buffer, spans: readonly Span[]): Buffer {
+  const parts: Buffer[] = [];
+  let at = 0;
+  for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
+    if (start < at) continue; // within the one before
+    parts.push(bytes.subarray(at, start));
+    at = end;
+  }
+  return Buffer.concat([...parts, bytes.subarray(at)]);
 }

@@ -2,15 +2,17 @@
 // paths. `JSON.parse` would create an object for every value, and a second scan would have to find their text.
 
 import { isAscii } from 'node:buffer';
-import { addName, createNameHashes, type NameHashes } from './duplicates.ts';
 import {
+  addName,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COLON,
   COMMA,
+  createNameHashes,
   endOfScalar,
   endOfString,
   IS_SPACE,
+  type NameHashes,
   NOT_JSON,
   OPEN_BRACE,
   OPEN_BRACKET,
@@ -28,9 +30,9 @@ import {
 export interface JsonLimits {
   /** Deepest nesting, the outermost value being 1. */
   readonly depthMax: number;
-  /** Members in all, at every depth. */
+  /** Members at every depth. */
   readonly keysMax: number;
-  /** Longest name of a member, in characters of its JSON text. */
+  /** Of a name, in its JSON text. */
   readonly keyCharsMax: number;
 }
 
@@ -49,7 +51,6 @@ const UNLIMITED: JsonLimits = { depthMax: Infinity, keysMax: Infinity, keyCharsM
 
 const NO_PATHS = planPaths([]);
 
-/** The state of one scan. */
 interface Walk {
   kind: 'object' | 'array' | 'scalar';
   readonly bytes: Buffer;
@@ -75,17 +76,14 @@ interface Walk {
   hasBreaks: boolean;
 }
 
-interface ScanOptions {
+interface ScanOptions extends Partial<Pick<Walk, 'text'>> {
   /** Those of an event, whose objects are searched for duplicates. */
   readonly limits?: JsonLimits;
   readonly paths?: PathPlan;
-  /** The bytes as text, if each is one character. */
-  readonly text?: string | undefined;
 }
 
 /**
  * Scans the one JSON value that `bytes` (UTF-8) are, as `JSON.parse` accepts it. Nothing recurses, so any depth is possible.
- *
  * @throws NOT_JSON; RangeError that names the exceeded limit, to complete the sentence "event 3 …"
  */
 export function scanJson(
@@ -195,11 +193,9 @@ function passName(walk: Walk): void {
   }
   const isPlain = bytes[at] === QUOTE;
   const end = isPlain ? at + 1 : endOfString(bytes, start);
-  if (
-    end - start - 2 > limits.keyCharsMax &&
-    bytes.toString('utf8', start, end).length - 2 > limits.keyCharsMax
-  )
-    throw new RangeError(`has a key longer than ${limits.keyCharsMax} characters`);
+  const { keyCharsMax } = limits;
+  if (end - start - 2 > keyCharsMax && bytes.toString('utf8', start, end).length - 2 > keyCharsMax)
+    throw new RangeError(`has a key longer than ${keyCharsMax} characters`);
   if (++walk.keys > limits.keysMax) throw new RangeError(`has more than ${limits.keysMax} keys`);
   const depth = walk.open.length;
   if (names !== undefined && !walk.mayHaveDuplicates)
@@ -252,12 +248,7 @@ export interface Member {
   readonly text: string;
 }
 
-/**
- * Cuts the top-level members of a JSON object out of its text, so that values stay exact: parsing and serializing them would
- * reorder keys that look like numbers and round integers above 2^53.
- *
- * @throws NOT_JSON
- */
+/** Cuts out members, exactly: parsing would reorder keys that look like numbers, and round integers. @throws NOT_JSON */
 export function cutMembers(text: string): Member[] {
   const { spans, cut } = scanText(text, 'object');
   return Array.from({ length: spans.length / MEMBER_SPANS }, (_, i) => ({

@@ -15,11 +15,10 @@ import type { Receipt } from '../rejected.ts';
 import {
   findBasicKey,
   findCredentials,
-  type InfoRoute,
   type Protocol,
   type ProtocolFailure,
+  type ProtocolHead,
   type ProtocolReply,
-  type ProtocolRequest,
 } from './protocol.ts';
 
 const BULK_TYPES = /^application\/(?:vnd\.elasticsearch\+)?(?:json|(?:x-)?ndjson) *(?:;|$)/i;
@@ -38,12 +37,10 @@ const POLICY_PATHS = ['/_ilm/policy/:name', '/_ingest/pipeline/:name', '/_data_s
 /** Clients of Elasticsearch work only with services that send it. */
 const PRODUCT_HEADERS = { 'x-elastic-product': 'Elasticsearch' };
 
-/** Elasticsearch's bulk API. */
 export const elasticsearch: Protocol = {
   headers: PRODUCT_HEADERS,
   findKey: (request) => findApiKey(request) ?? findBasicKey(request),
   events: {
-    method: 'POST',
     path: ['/_bulk', '/:index/_bulk'],
     summary: 'Elasticsearch’s bulk API',
     id: 'send_bulk',
@@ -56,19 +53,20 @@ export const elasticsearch: Protocol = {
     info('GET', [...SETUP_PATHS, ...POLICY_PATHS], {}),
     info('PUT', [...SETUP_PATHS, ...POLICY_PATHS], { acknowledged: true }),
   ],
-  reject: ({ status, code, message }) => ({
-    status,
-    body: { error: { type: code, reason: message, root_cause: [{ type: code, reason: message }] }, status },
-  }),
+  reject,
 };
 
-function info(method: InfoRoute['method'], path: readonly string[], body: object): InfoRoute {
-  const reply: InfoRoute['reply'] = (request) => ({ status: 200, type: typeFor(request), body });
-  return { method, path, summary: 'Elasticsearch', reply };
+function reject({ status, code, message }: ProtocolFailure): ProtocolReply {
+  const cause = { type: code, reason: message };
+  return { status, body: { error: { ...cause, root_cause: [cause] }, status } };
+}
+
+function info(method: 'GET' | 'POST' | 'PUT', path: readonly string[], body: object) {
+  return { method, path, reply: (request: ProtocolHead) => ({ status: 200, type: typeFor(request), body }) };
 }
 
 /** Reads `Authorization: ApiKey`: base64 of `<id>:<key>`, or the key itself. */
-function findApiKey(request: Pick<ProtocolRequest, 'headers'>): string | undefined {
+function findApiKey(request: ProtocolHead): string | undefined {
   const credentials = findCredentials(request, 'ApiKey');
   if (credentials === undefined) return undefined;
   const decoded = Buffer.from(credentials, 'base64').toString();
@@ -84,7 +82,6 @@ const LATER = [429, 'es_rejected_execution_exception'] as const;
 const NEVER = [400, 'document_parsing_exception'] as const;
 const CONFLICT = [409, 'version_conflict_engine_exception'] as const;
 
-/** Writes the result of each document, in their order. */
 function writeItems({ echoes = [], rejectedItems }: Receipt): string {
   const rejected = new Map(rejectedItems.map((item) => [item.at, item]));
   const items = echoes.map((echo, at) => {
@@ -109,7 +106,6 @@ export const ELASTICSEARCH_FORMATS = {
 
 /** The action before a document; `update` has a document, too, `delete` has none. */
 interface Action {
-  /** One of `ACTIONS`. */
   readonly name: string;
   readonly labels: { readonly index: string };
   /** What the response says of each of its documents, up to the id. */
@@ -172,22 +168,20 @@ function toEvent(
 
 const COMPATIBLE = /application\/vnd\.elasticsearch\+json; ?compatible-with=(\d{1,2})\b/;
 
-/** The media type that a client asks for. */
-function typeFor(request: Pick<ProtocolRequest, 'headers'>): string {
-  const [, version] = COMPATIBLE.exec(String(request.headers['accept'])) ?? [];
-  return version === undefined
-    ? 'application/json'
-    : `application/vnd.elasticsearch+json;compatible-with=${version}`;
+function typeFor({ headers }: ProtocolHead): string {
+  const [, version] = COMPATIBLE.exec(String(headers['accept'])) ?? [];
+  if (version === undefined) return 'application/json';
+  return `application/vnd.elasticsearch+json;compatible-with=${version}`;
 }
 
 /** Whether the sender of a request for `/` is a client of Elasticsearch, not a browser. */
-export function isElasticsearchClient(request: Pick<ProtocolRequest, 'headers'>): boolean {
+export function isElasticsearchClient(request: ProtocolHead): boolean {
   const accept = String(request.headers['accept']);
   if (accept.includes('text/html')) return false;
   return accept.includes('application/json') || namesElasticsearch(request);
 }
 
-function namesElasticsearch({ headers }: Pick<ProtocolRequest, 'headers'>): boolean {
+function namesElasticsearch({ headers }: ProtocolHead): boolean {
   return (
     String(headers['accept']).includes('application/vnd.elasticsearch+json') ||
     /elastic|logstash|beat\b|fluent-bit/i.test(String(headers['user-agent']))
@@ -200,16 +194,16 @@ const OWN_PATH = /^\/(?:[^/]+\/)?_/;
 /** Returns the response, in Elasticsearch's form, to a path of its API that is not served; `undefined` for other paths. */
 export function rejectUnknownPath(
   path: string,
-  request: Pick<ProtocolRequest, 'headers'>,
+  request: ProtocolHead,
   { status, code }: ProtocolFailure,
 ): ProtocolReply | undefined {
   if (!OWN_PATH.test(path) && !namesElasticsearch(request)) return undefined;
   const message = `nothing is served at ${path}; documents are accepted at /_bulk and /<index>/_bulk`;
-  return { ...elasticsearch.reject({ status, code, message }), headers: PRODUCT_HEADERS };
+  return { ...reject({ status, code, message }), headers: PRODUCT_HEADERS };
 }
 
 /** What clients read at `/` before they send events: a version of which they know the protocol. */
-export function describeProduct(request: Pick<ProtocolRequest, 'headers'>): ProtocolReply {
+export function describeProduct(request: ProtocolHead): ProtocolReply {
   return {
     status: 200,
     headers: PRODUCT_HEADERS,

@@ -2,19 +2,18 @@ import { createRequire } from 'node:module';
 import { TailraceError } from '../../errors.ts';
 import { isObject } from '../../lib/json.ts';
 import {
-  boundEvents,
   type CutOptions,
   countJsonMarks,
   createMarkCounter,
   type DecodedEvent,
   decodeJson,
   type Format,
+  lazyEvents,
   markRepaired,
   PLAIN_KEY_CHARS_MAX,
   PLAIN_KEYS_MAX,
   parseBody,
   type ReadOne,
-  rejectTooMany,
   toWireEvent,
   type WireEvent,
   type WireEvents,
@@ -27,12 +26,10 @@ const load = createRequire(import.meta.url);
 const TEXT = 'text/plain; charset=utf-8';
 const REASONS_SHOWN = 10;
 
-/** Loki's push API. */
 export const loki: Protocol = {
   projectHeader: 'x-scope-orgid',
   findKey: findBasicKey,
   events: {
-    method: 'POST',
     path: '/loki/api/v1/push',
     summary: 'Loki’s push API',
     id: 'send_loki',
@@ -52,7 +49,6 @@ export const loki: Protocol = {
       return { status: 400, type: TEXT, body: [...shown, ...more].join('; ') };
     },
   },
-  info: [],
   // Senders log the text, and send again what failed with 429 or 5xx.
   reject: ({ status, message }) => ({ status, type: TEXT, body: message }),
 };
@@ -102,13 +98,12 @@ interface Entry {
   readonly metadata: Labels;
 }
 
-/** Reads one entry; `undefined` if it is not one. */
+/** `undefined`: it is not an entry. */
 type ReadEntry<T> = ReadOne<T, Entry | undefined>;
 
 function cutStreams<T>(streams: readonly Stream<T>[], read: ReadEntry<T>, options: CutOptions): WireEvents {
   const count = streams.reduce((sum, { entries }) => sum + entries.length, 0);
-  rejectTooMany(count);
-  return { events: boundEvents(pushEvents(streams, read), options), count, fields: {} };
+  return lazyEvents(count, pushEvents(streams, read), options);
 }
 
 function* pushEvents<T>(streams: readonly Stream<T>[], read: ReadEntry<T>): Generator<WireEvent> {
@@ -127,14 +122,13 @@ const WRONG_ENTRY =
   'is not ["<nanoseconds>", "<line>"], with an optional map of texts as structured metadata';
 
 /** What the entries of a stream have in common. */
-const share = (labels: Labels) => ({
-  ...{ labels, isPlain: areShort(labels) },
-  json: JSON.stringify(labels).slice(1, -1), // its members
-});
+const share = (labels: Labels) => ({ labels, isPlain: areShort(labels), json: membersOf(labels) });
+
+const membersOf = (labels: Labels) => JSON.stringify(labels).slice(1, -1);
 
 /** Of equal names the last counts, which is that of the structured metadata. */
 function toEvent({ time, line, metadata }: Entry, { labels, json, isPlain }: ReturnType<typeof share>) {
-  const own = JSON.stringify(metadata).slice(1, -1);
+  const own = membersOf(metadata);
   const between = own !== '' && json !== '' ? ',' : '';
   const decoded: DecodedEvent = {
     members: [
@@ -160,7 +154,6 @@ function areShort(labels: Labels): boolean {
 
 const labelOf = (labels: Labels, name: string) => (Object.hasOwn(labels, name) ? labels[name] : undefined);
 
-/** @throws TailraceError `invalid_request` if the body is not a push request */
 function readJson(text: string): Stream<unknown>[] {
   const body = parseBody(text);
   const streams = isObject(body) ? body['streams'] : undefined;
@@ -237,11 +230,7 @@ function nanoseconds({ seconds = 0, nanos = 0 }: { seconds?: unknown; nanos?: nu
 // Three bytes become at most 64.
 const GROWTH_MAX = 22;
 
-/**
- * Decompresses a block of Snappy. Its head says how many bytes it becomes, for which memory is taken before a byte is read.
- *
- * @throws TailraceError `body_too_large`, `invalid_request`
- */
+/** The head of a block says how many bytes it becomes, for which memory is taken before a byte is read. */
 function decompressSnappy(bytes: Uint8Array, bytesMax = Number.POSITIVE_INFINITY): Buffer {
   const invalid = 'the body is not a block of Snappy, or ends too soon';
   const length = readLength(bytes);

@@ -1,12 +1,10 @@
-import type { ErrorCode } from '../../errors.ts';
+import type { TailraceError } from '../../errors.ts';
 import { headerOf } from '../../lib/network.ts';
 import type { EventBody } from '../body-format.ts';
 import type { Receipt } from '../rejected.ts';
 
-/** A request of a sender, free of the framework. */
-export interface ProtocolRequest {
-  readonly params: Readonly<Record<string, string>>;
-  /** By lower-case name. */
+/** The headers of a request, by lower-case name. */
+export interface ProtocolHead {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
@@ -16,57 +14,53 @@ export interface ProtocolReply {
   readonly headers?: Readonly<Record<string, string>>;
   /** A media type; `application/json` by default. */
   readonly type?: string;
-  /** A text is sent as it is, an object as its JSON. */
-  readonly body?: string | object;
+  /** A text and bytes are sent as they are, an object as its JSON. */
+  readonly body?: string | Uint8Array | object;
 }
 
 /** Why a request is rejected as a whole. */
-export interface ProtocolFailure {
-  readonly status: number;
-  readonly code: ErrorCode;
-  readonly message: string;
-}
+export type ProtocolFailure = Pick<TailraceError, 'status' | 'code' | 'message'>;
 
-/** A path of a protocol as its senders call it. */
-export interface ProtocolRoute {
-  readonly method: 'GET' | 'POST' | 'PUT';
+/** The paths to which events are sent; `:index` in one is a label of them. */
+interface EventRoute {
   readonly path: string | readonly string[];
   readonly summary: string;
-}
-
-/** A path to which events are sent; `:index` in it is a label of them. */
-export interface EventRoute extends ProtocolRoute {
   /** In /openapi.json. */
   readonly id: string;
   readonly bodies: readonly (EventBody & {
-    /** The media type for /openapi.json and error messages. */
+    /** The media type for /openapi.json and error messages, and its schema. */
     readonly shown: string;
+    readonly schema?: object;
   })[];
   /** Responds when the events are stored, or have been rejected one by one. */
-  respond(receipt: Receipt, request: ProtocolRequest): ProtocolReply;
+  respond(receipt: Receipt, request: ProtocolHead): ProtocolReply;
 }
 
-/** A path that senders ask about the service, with a key of scope `ingest`. */
-export interface InfoRoute extends ProtocolRoute {
-  reply(request: ProtocolRequest): ProtocolReply;
+/** Paths that senders ask about the service, with a key of scope `ingest`. */
+interface InfoRoute {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly path: readonly string[];
+  reply(request: ProtocolHead): ProtocolReply;
 }
 
 /** A protocol that log senders speak; see http/routes/ingest.ts. */
 export interface Protocol {
   readonly events: EventRoute;
-  readonly info: readonly InfoRoute[];
+  readonly info?: readonly InfoRoute[];
   /** The header that names the project of events, in lower case; `x-project` counts first. */
   readonly projectHeader?: string;
   /** Headers of every response. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The key may also be in the query string, as `api_key`. */
+  readonly keyInQuery?: true;
   /** Finds a key that is sent neither as `X-API-KEY` nor as `Authorization: Bearer`. */
-  findKey(request: Pick<ProtocolRequest, 'headers'>): string | undefined;
-  /** Responds to a request that is rejected as a whole. `Retry-After` is added. */
-  reject(failure: ProtocolFailure): ProtocolReply;
+  findKey?(request: ProtocolHead): string | undefined;
+  /** Responds to a request that is rejected as a whole, by default as docs/errors.md has it. `Retry-After` is added. */
+  reject?(failure: ProtocolFailure): ProtocolReply;
 }
 
 /** Reads the key from `Authorization: Basic`: the password, else the user. */
-export function findBasicKey(request: Pick<ProtocolRequest, 'headers'>): string | undefined {
+export function findBasicKey(request: ProtocolHead): string | undefined {
   const credentials = findCredentials(request, 'Basic');
   if (credentials === undefined) return undefined;
   const text = Buffer.from(credentials, 'base64').toString();
@@ -75,10 +69,7 @@ export function findBasicKey(request: Pick<ProtocolRequest, 'headers'>): string 
 }
 
 /** Returns what follows a scheme in `Authorization`. */
-export function findCredentials(
-  request: Pick<ProtocolRequest, 'headers'>,
-  scheme: string,
-): string | undefined {
+export function findCredentials(request: ProtocolHead, scheme: string): string | undefined {
   const [given = '', credentials, ...more] = (headerOf(request, 'authorization') ?? '').trim().split(/ +/);
   return given.toLowerCase() === scheme.toLowerCase() && more.length === 0 ? credentials : undefined;
 }

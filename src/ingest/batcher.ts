@@ -1,16 +1,3 @@
-import type { Source } from '../definitions/source.ts';
-import type { Engine } from '../engine/engine.ts';
-import type { Event } from './event.ts';
-import { blockColumns, encodeParts, toInsert } from './rows.ts';
-
-/** Stores events by one insert. */
-export async function insertEvents(engine: Engine, source: Source, events: readonly Event[]): Promise<void> {
-  if (events.length === 0) return;
-  const { takesBlocks } = engine;
-  const parts = encodeParts(events, takesBlocks ? blockColumns(source) : undefined);
-  await engine.insert({ table: source.table, ...toInsert(source, takesBlocks ? 'blocks' : 'text', parts) });
-}
-
 export interface BatcherOptions<T> {
   /** Sends one batch; called for one at a time. A failure is final: `add` and `flush` reject with it from then on. */
   readonly send: (items: readonly T[]) => Promise<void>;

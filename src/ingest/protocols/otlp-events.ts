@@ -24,36 +24,29 @@ export interface LogRecord {
   readonly eventName?: string;
 }
 
-interface Resource {
-  readonly attributes?: readonly KeyValue[];
-}
-
-interface InstrumentationScope extends Resource {
+interface InstrumentationScope {
   readonly name?: string;
   readonly version?: string;
+  readonly attributes?: readonly KeyValue[];
 }
 
 /** An ExportLogsServiceRequest in its JSON shape, whose records may have to be read yet. */
 export interface OtlpRequest<T> {
   readonly resourceLogs?: readonly {
-    readonly resource?: Resource;
-    readonly scopeLogs?: readonly ScopeLogs<T>[];
+    readonly resource?: Pick<InstrumentationScope, 'attributes'>;
+    readonly scopeLogs?: readonly {
+      readonly scope?: InstrumentationScope;
+      readonly logRecords?: readonly T[];
+    }[];
   }[];
-}
-
-interface ScopeLogs<T> {
-  readonly scope?: InstrumentationScope;
-  readonly logRecords?: readonly T[];
 }
 
 /** The attribute of a record, or of its resource, that names its project. */
 const PROJECT_ATTRIBUTE = 'tailrace.project';
 
 /** What the records of one scope have in common: written once, since a body may hold many of both. */
-interface Surroundings {
+interface Surroundings extends Readonly<Record<'resource' | 'scope', Attributes>> {
   readonly project: string | undefined;
-  readonly resource: Attributes;
-  readonly scope: Attributes;
   readonly json: string;
 }
 
@@ -62,7 +55,6 @@ export function countRecords({ resourceLogs = [] }: OtlpRequest<unknown>): numbe
   return scopes.reduce((sum, { logRecords = [] }) => sum + logRecords.length, 0);
 }
 
-/** Writes each record of an OTLP request as an event. */
 export function* otlpEvents<T>(
   { resourceLogs = [] }: OtlpRequest<T>,
   read: ReadOne<T, LogRecord>,
@@ -73,10 +65,8 @@ export function* otlpEvents<T>(
     const labels = Object.fromEntries(resource.list.map(({ key, value }) => [key, value?.['stringValue']]));
     for (const { scope: library, logRecords = [] } of scopeLogs) {
       const scope = writeAttributes(scopeMembers(library));
-      const surroundings = {
-        ...{ project, resource, scope },
-        json: `"resource":${resource.json},"scope":${scope.json}`,
-      };
+      const json = `"resource":${resource.json},"scope":${scope.json}`;
+      const surroundings = { project, resource, scope, json };
       for (const one of logRecords) {
         const { message: record, isRepaired } = read(one);
         yield markRepaired({ ...toEvent(record, surroundings), labels }, isRepaired);
@@ -140,7 +130,7 @@ function firstTime(...times: unknown[]): string | undefined {
 
 const HEX = /^(?:[0-9a-f]{32}|[0-9a-f]{16})$/i;
 
-/** Writes an id in lower case. Some senders of JSON write it in base64 (check.ts). */
+/** Writes an id in lower case. Some senders of JSON write it in base64 (otlp.ts). */
 function hex(id: string | Uint8Array = ''): string {
   if (typeof id !== 'string') return Buffer.from(id).toString('hex');
   return HEX.test(id) ? id.toLowerCase() : Buffer.from(id, 'base64').toString('hex');
@@ -151,7 +141,6 @@ function text(value: string | undefined): string | undefined {
   return value === undefined || value === '' ? undefined : JSON.stringify(value);
 }
 
-/** OTLP's AnyValue. */
 type AnyValue = Readonly<Record<string, unknown>>;
 
 interface KeyValue {
@@ -228,7 +217,7 @@ function findIn(list: readonly KeyValue[], path: readonly string[], index: numbe
   return /^[[{]/.test(json) ? { json } : (JSON.parse(json) as unknown);
 }
 
-/** Returns the text of an attribute; `undefined` if it is of another type, or empty. */
+/** Returns the text of an attribute, unless it is empty. */
 function findText(list: readonly KeyValue[] | undefined, name: string): string | undefined {
   const value = list?.findLast(({ key }) => key === name)?.value?.['stringValue'];
   return typeof value === 'string' && value !== '' ? value : undefined;

@@ -1,17 +1,29 @@
-import { TailraceError } from '../../errors.ts';
-import type { Event } from '../event.ts';
-import { RejectedEvent } from '../read-event.ts';
-import {
-  type Amount,
-  addUp,
-  findSpent,
-  NO_QUOTAS,
-  NO_TOTAL,
-  type Quota,
-  type Quotas,
-  type SpentProjects,
-  type Total,
-} from './quota.ts';
+import { type Static, Type } from 'typebox';
+import { createShapeCheck } from '../definitions/shape.ts';
+import { readOperatorFile } from '../definitions/yaml-file.ts';
+import { formatFault, InputError, rejectFaults, TailraceError } from '../errors.ts';
+import { wholeNumber } from '../lib/schema.ts';
+import { NAMED_CHARS_MAX, RejectedEvent } from './read-event.ts';
+
+/** What was stored. Bytes are UTF-8, of message, metadata and other members, before compression. */
+export interface Amount {
+  readonly events: number;
+  readonly bytes: number;
+}
+
+/** What was stored, and what was asked of the engine, without answers from the cache. */
+export interface Total extends Amount {
+  readonly queries: number;
+  /** See `QueryResult`. */
+  readonly coreMs: number;
+}
+
+const NO_TOTAL: Total = { events: 0, bytes: 0, queries: 0, coreMs: 0 };
+
+function addUp(one: Total, { events, bytes, queries, coreMs }: Total = NO_TOTAL): Total {
+  const stored = { events: one.events + events, bytes: one.bytes + bytes };
+  return { ...stored, queries: one.queries + queries, coreMs: one.coreMs + coreMs };
+}
 
 /** What a key has stored of one project in one source, or asked of it, since the last time that it was written down. */
 export interface UsageEntry extends Total {
@@ -23,7 +35,7 @@ export interface UsageEntry extends Total {
   readonly source: string;
 }
 
-/** Whose query it is: the key is empty for work of the service itself, the project if a query names none. */
+/** The key is empty for work of the service itself, the project if a query names none. */
 type Asker = Pick<UsageEntry, 'key' | 'project'>;
 
 /** Events of one request in one source. */
@@ -33,27 +45,20 @@ interface CountedBatch extends Pick<UsageEntry, 'key' | 'source'> {
 
 export type Usage = ReturnType<typeof createUsage>;
 
-interface UsageOptions {
-  /** ms since the epoch. */
-  readonly now: () => number;
-  readonly onRejected: () => void;
-}
-
 // The rest is counted under no name: a sender that invents projects must not fill the memory.
 export const ENTRIES_MAX = 100_000;
 
-/** Counts what is stored and asked, and knows whose quota of the day is spent. */
-export function createUsage({ now, onRejected }: UsageOptions) {
+/** Counts what is stored and asked, and knows whose quota of the day is spent. @param options `now`: ms since the epoch */
+export function createUsage({ now, onRejected }: { readonly now: () => number; onRejected(): void }) {
   const day = createDayTotals(now);
   let pending = new Map<string, UsageEntry>();
 
-  /** Adds to what waits to be written down: a sum for each day, project, key and source. */
+  /** Adds to what waits to be written down, by day, project, key and source. */
   function keep(entry: UsageEntry): void {
-    const { atMs, key, source } = entry;
-    const nameOf = (project: string) => JSON.stringify([dayOf(atMs), project, key, source]);
-    const isOne = pending.size < ENTRIES_MAX || pending.has(nameOf(entry.project));
-    const project = isOne ? entry.project : '';
-    pending.set(nameOf(project), { ...entry, project, ...addUp(entry, pending.get(nameOf(project))) });
+    const name = JSON.stringify([dayOf(entry.atMs), entry.project, entry.key, entry.source]);
+    if (pending.size >= ENTRIES_MAX && !pending.has(name) && entry.project !== '')
+      keep({ ...entry, project: '' });
+    else pending.set(name, { ...entry, ...addUp(entry, pending.get(name)) });
   }
 
   function count(entry: UsageEntry): void {
@@ -68,9 +73,9 @@ export function createUsage({ now, onRejected }: UsageOptions) {
 
   function reject(message: string): TailraceError {
     onRejected();
-    const until = new Date(day.endMs()).toISOString();
-    return new TailraceError('rate_limited', `${message}; more are accepted from ${until}`, {
-      retryAfterSeconds: Math.max(1, Math.ceil((day.endMs() - now()) / 1000)),
+    const endMs = day.endMs();
+    return new TailraceError('rate_limited', `${message}; more are accepted from ${formatMs(endMs)}`, {
+      retryAfterSeconds: Math.max(1, Math.ceil((endMs - now()) / 1000)),
     });
   }
 
@@ -111,7 +116,7 @@ export function createUsage({ now, onRejected }: UsageOptions) {
     },
     /** Returns what could not be written, to be taken again. */
     putBack: (entries: readonly UsageEntry[]) => entries.forEach(keep),
-    /** Sets what the table of usage has of the present day; what was counted since the last `take` is added. */
+    /** Sets what the table of usage has of the present day, without what was counted since the last `take`. */
     setTotals: (totals: DayTotals) => day.set(totals, [...pending.values()]),
     setQuotas: day.setQuotas,
   };
@@ -127,8 +132,9 @@ const DAY_MS = 86_400_000;
 // Further projects and keys have no totals, and so no quota.
 const NAMES_MAX = 100_000;
 const dayOf = (ms: number) => Math.floor(ms / DAY_MS);
+const formatMs = (ms: number) => new Date(ms).toISOString();
 
-/** Adds up the present day, UTC, and compares it with the quotas. @param now ms since the epoch */
+/** Adds up the present day, UTC, and compares it with the quotas. */
 function createDayTotals(now: () => number) {
   let quotas = NO_QUOTAS;
   let day = dayOf(now());
@@ -179,7 +185,7 @@ function createDayTotals(now: () => number) {
     },
     spentProjects(): SpentProjects | undefined {
       start();
-      return spent.size === 0 ? undefined : { names: spent, until: new Date(endMs()).toISOString() };
+      return spent.size === 0 ? undefined : { names: spent, until: formatMs(endMs()) };
     },
     /** @param pending what was counted, but is not in these totals */
     set({ projects, keys }: DayTotals, pending: readonly UsageEntry[]): void {
@@ -206,29 +212,86 @@ function addTo(totals: Map<string, Total>, name: string, more: Total): Total {
 /** An event of a project that has spent its quota of the day. */
 export class OverQuota extends RejectedEvent {
   constructor(project: string, { until }: SpentProjects) {
-    super(
-      `belongs to ${nameProject(project)}, which has spent its quota of the day; more are accepted from ${until}`,
-    );
+    const spent = `belongs to ${nameProject(project)}, which has spent its quota of the day`;
+    super(`${spent}; more are accepted from ${until}`);
   }
 }
 
-// Characters of a project's name in a message.
-const NAMED_CHARS_MAX = 100;
 const nameProject = (project: string) =>
   project === '' ? 'no project' : `the project ${JSON.stringify(project.slice(0, NAMED_CHARS_MAX))}`;
 
-/** Adds up the events of a request by project. */
-export function createAmounts() {
-  const projects = new Map<string, { events: number; bytes: number }>();
-  return {
-    projects: projects as ReadonlyMap<string, Amount>,
-    add({ project, message, metadata, attributes }: Event): void {
-      const known = projects.get(project);
-      const amount = known ?? { events: 0, bytes: 0 };
-      if (known === undefined) projects.set(project, amount);
-      amount.events++;
-      amount.bytes +=
-        Buffer.byteLength(message) + Buffer.byteLength(metadata) + Buffer.byteLength(attributes);
-    },
-  };
+const RETENTION_DAYS_MAX = 36_500;
+const EXAMPLE = 'a map, such as { events: 1000000, bytes: 2000000000 }';
+const COUNT = Type.Optional(wholeNumber(Number.MAX_SAFE_INTEGER));
+const MEMBERS = { events: COUNT, bytes: COUNT, queries: COUNT, core_seconds: COUNT };
+const DAYS = Type.Optional(wholeNumber(RETENTION_DAYS_MAX));
+const MAP = { additionalProperties: false, expected: EXAMPLE };
+const QUOTA = Type.Object(MEMBERS, MAP);
+const OF_PROJECT = Type.Object({ ...MEMBERS, retention_days: DAYS }, MAP);
+const NAMED_MAX = 10_000;
+const NAMED = {
+  maxProperties: NAMED_MAX,
+  expected: `a map of at most ${NAMED_MAX} names, each with ${EXAMPLE}`,
+};
+const FILE = Type.Object(
+  {
+    default: Type.Optional(QUOTA),
+    projects: Type.Optional(Type.Record(Type.String(), OF_PROJECT, NAMED)),
+    keys: Type.Optional(Type.Record(Type.String(), QUOTA, NAMED)),
+  },
+  { additionalProperties: false, expected: 'a map of default, projects and keys' },
+);
+const checkShape = createShapeCheck(FILE);
+
+/** The most that may be stored, or asked of the engine, a day, UTC. A missing member is not limited. */
+export type Quota = Static<typeof QUOTA>;
+
+/** Names what of a quota for events, or for queries, is spent, such as `1,000 events`; `undefined` if nothing is. */
+function findSpent(quota: Quota, total: Total, of: 'events' | 'queries'): string | undefined {
+  const { events, bytes, queries, coreMs } = total;
+  const amounts = { events, bytes, queries, core_seconds: coreMs / 1000 };
+  const names = of === 'events' ? (['events', 'bytes'] as const) : (['queries', 'core_seconds'] as const);
+  const found = names.find((name) => amounts[name] >= (quota[name] ?? Number.POSITIVE_INFINITY));
+  return found && `${quota[found]?.toLocaleString('en')} ${found.replace('_', ' ')}`;
+}
+
+/** The projects whose quota is spent. */
+export interface SpentProjects {
+  readonly names: ReadonlySet<string>;
+  /** When quotas begin anew, ISO 8601. */
+  readonly until: string;
+}
+
+export interface Quotas {
+  /** Applies to each project that `projects` does not name. */
+  readonly default: Quota;
+  readonly projects: ReadonlyMap<string, Quota>;
+  /** By id of the key. */
+  readonly keys: ReadonlyMap<string, Quota>;
+  /** Days that events of a project are kept, if fewer than those of their source. */
+  readonly retentionDays: ReadonlyMap<string, number>;
+}
+
+export const NO_QUOTAS: Quotas = {
+  default: {},
+  projects: new Map(),
+  keys: new Map(),
+  retentionDays: new Map(),
+};
+
+/** Reads the file of `TAILRACE_QUOTAS_FILE`. @throws InputError with the line of each fault and what would be right */
+export async function readQuotas(path: string): Promise<Quotas> {
+  const file = await readOperatorFile(path, { setting: 'TAILRACE_QUOTAS_FILE' });
+  if (Array.isArray(file)) throw new InputError(file.map(formatFault));
+  if (file.value === null || file.value === undefined) return NO_QUOTAS;
+  rejectFaults(checkShape(file));
+  const { default: all = {}, projects = {}, keys = {} } = file.value as Static<typeof FILE>; // checkShape has found no fault
+  const quotas = new Map<string, Quota>();
+  const retentionDays = new Map<string, number>();
+  for (const [name, { retention_days: days, ...quota }] of Object.entries(projects)) {
+    if (days !== undefined) retentionDays.set(name, days);
+    // A project that has only a retention keeps to the default quota.
+    if (Object.keys(quota).length > 0) quotas.set(name, quota);
+  }
+  return { default: all, projects: quotas, keys: new Map(Object.entries(keys)), retentionDays };
 }

@@ -1,8 +1,89 @@
 import { TailraceError } from '../../errors.ts';
 import { isObject } from '../../lib/json.ts';
-import type { ReadOne } from '../body-format.ts';
+import {
+  type CutOptions,
+  countJsonMarks,
+  createMarkCounter,
+  decodeJson,
+  type Format,
+  lazyEvents,
+  parseBody,
+  type ReadOne,
+} from '../body-format.ts';
 import { createMessages, type Messages, readMessage } from '../protobuf.ts';
-import { type LogRecord, type OtlpRequest, SEVERITY_NAME } from './events.ts';
+import type { Receipt } from '../rejected.ts';
+import { countRecords, type LogRecord, type OtlpRequest, otlpEvents, SEVERITY_NAME } from './otlp-events.ts';
+import type { Protocol, ProtocolHead, ProtocolReply } from './protocol.ts';
+
+const PROTOBUF = 'application/x-protobuf';
+const JSON_SCHEMA = {
+  type: 'object',
+  properties: { resourceLogs: { type: 'array', items: { type: 'object' } } },
+};
+
+export const otlp: Protocol = {
+  keyInQuery: true,
+  events: {
+    path: '/v1/logs',
+    summary: 'Send log records by OpenTelemetry’s protocol',
+    id: 'send_otlp_logs',
+    bodies: [
+      { type: /^application\/x-protobuf *(?:;|$)/i, shown: PROTOBUF, format: 'otlp-protobuf' },
+      {
+        type: /^application\/json *(?:;|$)/i,
+        shown: 'application/json',
+        format: 'otlp-json',
+        schema: JSON_SCHEMA,
+      },
+    ],
+    respond,
+  },
+};
+
+/** Responds in the encoding of the request. */
+function respond({ rejected, reasons }: Receipt, { headers }: ProtocolHead): ProtocolReply {
+  const errorMessage = reasons.join('; ');
+  if (String(headers['content-type']).startsWith(PROTOBUF)) {
+    const partial = rejected === 0 ? {} : { partialSuccess: { rejectedLogRecords: rejected, errorMessage } };
+    const type = typeOf('ExportLogsServiceResponse');
+    return { status: 200, type: PROTOBUF, body: type.encode(type.fromObject(partial)).finish() };
+  }
+  // 64-bit integers are texts in OTLP's JSON.
+  const body =
+    rejected === 0 ? {} : { partialSuccess: { rejectedLogRecords: String(rejected), errorMessage } };
+  return { status: 200, type: 'application/json; charset=utf-8', body };
+}
+
+export const OTLP_FORMATS = {
+  'otlp-json': {
+    cut(bytes, options) {
+      const { text, isRepaired } = decodeJson(bytes);
+      return cutRequest(checkRequest(parseJson(text)), (message) => ({ message, isRepaired }), options);
+    },
+    countMarks: countJsonMarks,
+  },
+  'otlp-protobuf': {
+    isBinary: true,
+    cut(bytes, options) {
+      const { message } = readMessage(typeOf('ExportLogsServiceRequest'), bytes);
+      return cutRequest(message as OtlpRequest<Uint8Array>, readRecord, options); // of these fields
+    },
+    // The tag of a string or message in one of the first seven fields: every record, attribute and value begins with one.
+    countMarks: createMarkCounter('\x0a\x12\x1a\x22\x2a\x32\x3a'),
+  },
+} as const satisfies Readonly<Record<string, Format>>;
+
+const LONG_INTEGER = /("int(?:V|_v)alue"\s*:\s*)(-?\d{16,19})(?=\s*[,}])/g;
+
+/** Parses OTLP's JSON. An integer that a double cannot hold becomes the text that OTLP asks for. */
+const parseJson = (text: string) => parseBody(text.replaceAll(LONG_INTEGER, '$1"$2"'), text);
+
+const readRecord = (bytes: Uint8Array) =>
+  readMessage(typeOf('LogRecord'), bytes) as ReturnType<ReadOne<never, LogRecord>>; // of these fields
+
+function cutRequest<T>(request: OtlpRequest<T>, read: ReadOne<T, LogRecord>, options: CutOptions) {
+  return lazyEvents(countRecords(request), otlpEvents(request, read), options);
+}
 
 // The messages of OTLP's logs service that we read and write, by the field numbers of the protocol.
 const MESSAGES: Messages = {
@@ -60,22 +141,6 @@ const typeOf = createMessages({
   ScopeLogs: { ...MESSAGES['ScopeLogs'], logRecords: [2, 'repeated bytes'] },
 });
 
-/** Reads an ExportLogsServiceRequest in protobuf, but not its records. */
-export const readRequest = (bytes: Buffer) =>
-  readMessage(typeOf('ExportLogsServiceRequest'), bytes).message as OtlpRequest<Uint8Array>;
-
-/** Reads a record in protobuf. */
-export const readRecord = (bytes: Uint8Array) =>
-  readMessage(typeOf('LogRecord'), bytes) as ReturnType<ReadOne<never, LogRecord>>;
-
-/** Writes an ExportLogsServiceResponse; it is empty if nothing was rejected. */
-export function encodeResponse(rejected: number, message: string): Uint8Array {
-  const type = typeOf('ExportLogsServiceResponse');
-  const partial =
-    rejected === 0 ? {} : { partialSuccess: { rejectedLogRecords: rejected, errorMessage: message } };
-  return type.encode(type.fromObject(partial)).finish();
-}
-
 const INTEGER = /^-?(?:0|[1-9]\d{0,19})$/;
 const DOUBLE = /^(?:-?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|Infinity)|NaN)$/;
 
@@ -128,21 +193,22 @@ const STEPS_MAX = 500;
  * write protobuf as JSON can write, those of OTLP's JSON. @throws TailraceError `invalid_request` with the place
  */
 export function checkRequest(request: unknown): OtlpRequest<LogRecord> {
-  checkMessage(request, getType('ExportLogsServiceRequest'), []);
+  checkMessage(request, 'ExportLogsServiceRequest', []);
   return request as OtlpRequest<LogRecord>; // just checked
 }
 
 /** The names and indexes that lead to a value. */
 type Place = (string | number)[];
 
-function checkMessage(message: unknown, type: MessageType, place: Place): void {
+function checkMessage(message: unknown, type: string, place: Place): void {
   if (!isObject(message)) throw rejectAt(place, 'must be an object of the type', type);
   if (place.length > STEPS_MAX) return;
+  const fields = FIELDS.get(type);
   const names = Object.keys(message);
   let known = 0;
   let present = 0;
   for (const name of names) {
-    const field = type.fields.get(name);
+    const field = fields?.get(name);
     if (field === undefined) continue;
     known++;
     const value = message[name] ?? undefined;
@@ -154,30 +220,28 @@ function checkMessage(message: unknown, type: MessageType, place: Place): void {
     place.pop();
   }
   if (names.length > 0 && known === 0) throw rejectAt(place, 'has no field of', type);
-  if (present > 1 && type.isChoice) throw rejectAt(place, 'must have one value only, as an', type);
+  if (present > 1 && type === ANY_VALUE) throw rejectAt(place, 'must have one value only, as an', type);
 }
 
 function checkField(value: unknown, { isList, scalar, type }: Field, place: Place): void {
   if (scalar !== undefined) {
     if (!scalar.accepts(value)) throw rejectAt(place, `must be ${scalar.expected}`);
-  } else if (!isList) checkMessage(value, getType(type), place);
-  else if (Array.isArray(value)) checkItems(value, getType(type), place);
-  else throw rejectAt(place, 'must be an array');
-}
-
-function checkItems(items: readonly unknown[], type: MessageType, place: Place): void {
+    return;
+  }
+  const items = isList ? value : [value];
+  if (!Array.isArray(items)) throw rejectAt(place, 'must be an array');
   for (let i = 0; i < items.length; i++) {
-    place.push(i);
-    if (items[i] !== null || type.name !== ANY_VALUE) checkMessage(items[i], type, place);
-    place.pop();
+    if (isList) place.push(i);
+    if (items[i] !== null || type !== ANY_VALUE) checkMessage(items[i], type, place);
+    if (isList) place.pop();
   }
 }
 
-function rejectAt(place: Place, what: string, type?: MessageType): TailraceError {
+function rejectAt(place: Place, what: string, type = ''): TailraceError {
   const path = place.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
   const where = path === '' ? 'it' : path.slice(1, PLACE_CHARS_MAX);
-  const hint = type?.name === ANY_VALUE ? ', such as {"stringValue": "text"}' : '';
-  const message = `the body is not an OTLP ExportLogsServiceRequest: ${where} ${what} ${type?.name ?? ''}`;
+  const hint = type === ANY_VALUE ? ', such as {"stringValue": "text"}' : '';
+  const message = `the body is not an OTLP ExportLogsServiceRequest: ${where} ${what} ${type}`;
   return new TailraceError('invalid_request', message.trim() + hint);
 }
 
@@ -194,26 +258,15 @@ interface Field {
   readonly type: string;
 }
 
-interface MessageType {
-  readonly name: string;
-  readonly isChoice: boolean;
-  readonly fields: ReadonlyMap<string, Field>;
-}
+/** By message, then by the name of the field, as OTLP's JSON and as protobuf write it. */
+const FIELDS = new Map(Object.entries(MESSAGES).map(([name, fields]) => [name, createFields(fields)]));
 
-const TYPES = new Map(Object.entries(MESSAGES).map(([name, fields]) => [name, createType(name, fields)]));
-
-function createType(name: string, fields: Messages[string]): MessageType {
-  const entries = Object.entries(fields).flatMap(([field, [, written]]): [string, Field][] => {
+function createFields(fields: Messages[string]): ReadonlyMap<string, Field> {
+  const entries = Object.entries(fields).flatMap(([name, [, written]]): [string, Field][] => {
     const type = written.replace(REPEATED, '');
-    const found = { name: field, isList: written !== type, scalar: FORMS[field] ?? SCALARS[type], type };
-    const snake = field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    return [field, snake].map((one) => [one, found]);
+    const field = { name, isList: written !== type, scalar: FORMS[name] ?? SCALARS[type], type };
+    const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return [name, snake].map((one) => [one, field]);
   });
-  return { name, isChoice: name === ANY_VALUE, fields: new Map(entries) };
-}
-
-function getType(name: string): MessageType {
-  const type = TYPES.get(name);
-  if (type === undefined) throw new Error(`OTLP has no message ${name}`);
-  return type;
+  return new Map(entries);
 }
