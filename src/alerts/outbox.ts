@@ -36,7 +36,7 @@ export function createOutbox(store: AlertStore, now: () => number) {
       const entry = createEntry({ change: 'delivered', receiver, status: message.status }, now());
       await store.endMessage({ id, alert, entry, changed });
     },
-    again: (id: string, dueMs: number, reason: string) => store.postponeMessage(id, { dueMs, reason }),
+    again: (id: string, dueMs: number, reason: string) => store.postponeMessage(id, dueMs, reason),
     async giveUp({ id, alert, receiver }: OutboxMessage, reason: string): Promise<void> {
       const entry = createEntry({ change: 'not_delivered', receiver, reason }, now());
       await store.endMessage({ id, alert, entry, changed: [] });

@@ -1,10 +1,7 @@
-import { AUDIT_ACTIONS, type AuditAction } from './audit-action.ts';
-import { type ControlDatabase, insert, LOCK_CHANGES, type Statement } from './database.ts';
+import type { AuditAction } from './audit-action.ts';
+import { type ControlDatabase, createSelect, insert, LOCK_CHANGES, type Statement } from './database.ts';
 
-/**
- * A change or a rejection of a key, a deletion of events, an endpoint that was saved, a silence of an alert that
- * began or was ended, or a session.
- */
+/** A change or a rejection of a key, a deletion of events, a saved endpoint, a silence of an alert, or a session. */
 export interface AuditEntry {
   /** ms since the epoch; of rejections that are counted together, that of the first. */
   readonly atMs: number;
@@ -26,25 +23,17 @@ export interface StoredEntry extends AuditEntry {
   readonly id: number;
 }
 
-/** Newest first. */
-export interface AuditPage {
-  readonly limit: number;
-  /** Id of the last entry seen. */
-  readonly before?: number | undefined;
-}
+/** The columns of a `StoredEntry`. */
+export const ENTRY = 'id, at_ms AS "atMs", action, key_id AS "keyId", actor, address, detail, count';
 
 /** Entries kept of each kind, changes and rejections, so that a flood of wrong keys evicts no changes. */
 const ENTRIES_MAX = 50_000;
 // Trimming walks over all entries that stay, so it runs once in so many entries.
 const TRIM_EVERY = 100;
 const INSERTED_MAX = 100; // in one statement
-
 const DETAIL_CHARS_MAX = 1_000;
 
-/**
- * Returns a function that makes the statements which add entries, and now and then trim each kind to the newest
- * `ENTRIES_MAX`.
- */
+/** Returns a function that makes the statements which add entries, and now and then trim each kind to its bound. */
 export function createAuditWriter(): (entries: readonly AuditEntry[]) => Statement[] {
   let untilTrim = 1; // commands write few entries, each in a new process
   return (entries) => {
@@ -70,21 +59,6 @@ function toRow({ atMs, action, keyId, actor, detail, count, address = '' }: Audi
   return { at_ms: atMs, action, key_id: keyId, count, ...texts };
 }
 
-export function toEntry(row: Readonly<Record<string, unknown>>): StoredEntry {
-  const action = AUDIT_ACTIONS.find((one) => one === row['action']);
-  if (action === undefined) throw new Error(`the audit trail has an unknown action ${String(row['action'])}`);
-  return {
-    id: Number(row['id']),
-    atMs: Number(row['at_ms']),
-    action,
-    keyId: String(row['key_id']),
-    actor: String(row['actor']),
-    address: String(row['address']),
-    detail: String(row['detail']),
-    count: Number(row['count']),
-  };
-}
-
 /** Entries of the audit trail that are being copied. */
 export interface AuditBatch {
   /** The last entry of the batch before; 0 for the first one. */
@@ -107,39 +81,35 @@ const CLAIM: Statement = {
 };
 
 /** How far the trail has been copied. */
-export function createAuditCopy({ run, transact }: ControlDatabase) {
+export function createAuditCopy(database: ControlDatabase) {
+  const select = createSelect(database);
+  const text =
+    'SELECT copied, claimed, (SELECT max(id) FROM tailrace_audit) AS last FROM tailrace_audit_copy';
   const readMark = async () => {
-    const text =
-      'SELECT copied, claimed, (SELECT max(id) FROM tailrace_audit) AS last FROM tailrace_audit_copy';
-    const [row] = await run({ text, values: [] });
-    const read = (column: string) => Number(row?.[column] ?? 0);
-    return { after: read('copied'), until: read('claimed'), last: read('last') };
+    const [row] = await select<{ copied: number; claimed: number; last: number | null }>(text);
+    return { after: row?.copied ?? 0, until: row?.claimed ?? 0, last: row?.last ?? 0 };
   };
 
   async function findBatch() {
     const mark = await readMark();
     if (mark.until > mark.after || mark.last <= mark.after) return mark;
     // Entries are added under the same lock: one with a lower id could otherwise be committed behind the batch.
-    await transact([LOCK_CHANGES], () => ({ statements: [CLAIM], result: undefined }));
+    await database.transact([LOCK_CHANGES], () => ({ statements: [CLAIM], result: undefined }));
     return await readMark();
   }
 
   return {
-    /**
-     * Returns the next batch; `undefined` if all entries have been copied. Until `done` every process gets the same
-     * one, so that all of them name it alike.
-     */
+    /** Returns the next batch; `undefined` after the last. Until `done` every process gets the same one, named alike. */
     async next(): Promise<AuditBatch | undefined> {
       const { after, until } = await findBatch();
       if (until <= after) return undefined; // another process may have copied it meanwhile
-      const text = 'SELECT * FROM tailrace_audit WHERE id > $1 AND id <= $2 ORDER BY id';
-      const rows = await run({ text, values: [after, until] });
-      return { after, until, entries: rows.map(toEntry) };
+      const text = `SELECT ${ENTRY} FROM tailrace_audit WHERE id > $1 AND id <= $2 ORDER BY id`;
+      return { after, until, entries: await select<StoredEntry>(text, after, until) };
     },
     /** Notes that a batch has been copied, unless another process has. */
     async done({ after, until }: Pick<AuditBatch, 'after' | 'until'>): Promise<void> {
       const text = 'UPDATE tailrace_audit_copy SET copied = $2 WHERE copied = $1 AND claimed = $2';
-      await run({ text, values: [after, until] });
+      await select(text, after, until);
     },
   };
 }

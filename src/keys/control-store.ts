@@ -1,18 +1,12 @@
 import { createAlertStore } from './alerts/alert-store.ts';
-import {
-  type AuditEntry,
-  type AuditPage,
-  createAuditCopy,
-  createAuditWriter,
-  type StoredEntry,
-  toEntry,
-} from './audit.ts';
+import { type AuditEntry, createAuditCopy, createAuditWriter, ENTRY, type StoredEntry } from './audit.ts';
 import {
   type ControlDatabase,
+  createSelect,
   findOne,
   insert,
   LOCK_CHANGES,
-  type Statement,
+  type Row,
   toChangeCount,
 } from './database.ts';
 import { type KeyRecord, toRecord, toRow } from './grant.ts';
@@ -22,6 +16,12 @@ export interface KeyPage {
   readonly limit: number;
   /** Id of the last key of the previous page; after an unknown id the page is empty. */
   readonly before?: string;
+}
+
+/** `before`: id of the last entry seen. */
+interface AuditPage {
+  readonly limit: number;
+  readonly before?: number | undefined;
 }
 
 /** The writes of one transaction, and its result. */
@@ -47,13 +47,10 @@ const ALL = Number.MAX_SAFE_INTEGER; // a LIMIT for no limit that both databases
  */
 export function createControlStore(database: ControlDatabase) {
   const { run, transact } = database;
+  const select = createSelect(database);
   const addEntries = createAuditWriter();
   return {
-    /**
-     * Finds a key to admit a caller; synchronously if it is known.
-     *
-     * @throws TailraceError `overloaded` if too many look-ups wait already
-     */
+    /** Finds a key to admit a caller; synchronously if it is known. @throws TailraceError `overloaded` */
     findKey: database.findKey,
     /** Reads a key from the store, not from memory, with its last use. */
     readKey: async (id: string): Promise<KeyRecord | undefined> => (await run(findOne(id))).map(toRecord)[0],
@@ -62,19 +59,14 @@ export function createControlStore(database: ControlDatabase) {
       const text = `SELECT * FROM tailrace_keys
         WHERE $1 = '' OR (created_ms, id) < (SELECT created_ms, id FROM tailrace_keys WHERE id = $1)
         ORDER BY created_ms DESC, id DESC LIMIT $2`;
-      return (await run({ text, values: [before, limit] })).map(toRecord);
+      return (await select<Row>(text, before, limit)).map(toRecord);
     },
     /** Newest first. */
-    async listEntries({ limit, before = ALL }: AuditPage): Promise<StoredEntry[]> {
-      const text = 'SELECT * FROM tailrace_audit WHERE id < $1 ORDER BY id DESC LIMIT $2';
-      return (await run({ text, values: [before, limit] })).map(toEntry);
+    listEntries({ limit, before = ALL }: AuditPage): Promise<StoredEntry[]> {
+      const text = `SELECT ${ENTRY} FROM tailrace_audit WHERE id < $1 ORDER BY id DESC LIMIT $2`;
+      return select(text, before, limit);
     },
-    /**
-     * Writes a change in one transaction, during which no other process changes keys.
-     *
-     * @param ids the keys that it depends on
-     * @param decide returns the change; it can find only these keys
-     */
+    /** Writes a change in one transaction, during which no other process changes keys. `decide` finds only `ids`. */
     async change<T>(
       ids: readonly string[],
       decide: (find: (id: string) => KeyRecord | undefined) => Change<T>,
@@ -118,13 +110,12 @@ export function createControlStore(database: ControlDatabase) {
   };
 }
 
-/** Writes everything of a key except its identity and the times of its creation and last use. */
-function updateKey(key: KeyRecord, number: number): Statement {
+function updateKey(key: KeyRecord, change: number) {
   const text = 'UPDATE tailrace_keys SET change = $2, record = $3 WHERE id = $1';
-  return { text, values: [key.id, number, toRow(key).record] };
+  return { text, values: [key.id, change, toRow(key).record] };
 }
 
-function noteUse([id, atMs]: Use): Statement {
+function noteUse([id, atMs]: Use) {
   const text = 'UPDATE tailrace_keys SET last_used_ms = $2 WHERE id = $1 AND coalesce(last_used_ms, 0) < $2';
   return { text, values: [id, atMs] };
 }

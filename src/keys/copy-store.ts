@@ -6,37 +6,32 @@ import { type KeyRecord, sameHash } from './grant.ts';
 const BATCH = 500;
 
 /**
- * Copies keys, as hashes, the audit trail and what is stored of alerts into another control store. Idempotent:
- * existing entries stay.
- *
+ * Copies keys, as hashes, the audit trail and what is stored of alerts into another control store. Idempotent.
  * @returns what was added, and the ids that belong to another key in the target
  */
 export async function copyControlStore(from: ControlStore, to: ControlStore) {
-  const keys = { added: 0, differing: [] as string[] };
+  const added: KeyRecord[] = [];
+  const differing: KeyRecord[] = [];
   for (const batch of batchesOf((await from.listKeys()).toReversed())) {
-    const { added, differing } = await addKeys(to, batch);
-    keys.added += added;
-    keys.differing.push(...differing);
+    const result = await to.change(
+      batch.map(({ id }) => id),
+      (find) => {
+        const add = batch.filter(({ id }) => find(id) === undefined);
+        const others = batch.filter(({ id, hash }) => !sameHash(find(id)?.hash ?? hash, hash));
+        return { add, result: { add, others } };
+      },
+    );
+    added.push(...result.add);
+    differing.push(...result.others);
   }
   const missing = subtract(await listAll(from), await listAll(to));
   for (const batch of batchesOf(missing)) await to.record(batch);
   return {
-    keysAdded: keys.added,
-    keysDiffering: keys.differing,
+    keysAdded: added.length,
+    keysDiffering: differing.map(({ id }) => id),
     entriesAdded: missing.length,
     alertRowsAdded: await to.alerts.copyFrom(from.alerts),
   };
-}
-
-async function addKeys(to: ControlStore, records: readonly KeyRecord[]) {
-  return await to.change(
-    records.map(({ id }) => id),
-    (find) => {
-      const add = records.filter(({ id }) => find(id) === undefined);
-      const differing = records.filter(({ id, hash }) => !sameHash(find(id)?.hash ?? hash, hash));
-      return { add, result: { added: add.length, differing: differing.map(({ id }) => id) } };
-    },
-  );
 }
 
 /** Reads the whole trail, oldest first. */

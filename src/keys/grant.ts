@@ -32,13 +32,11 @@ export interface Grant {
   readonly expiresMs?: number | undefined;
 }
 
-interface Named {
-  readonly id: string;
-  readonly name: string;
-}
+type List = readonly string[] | undefined;
+type Named = Pick<KeyRecord, 'id' | 'name'>;
 
 /** Whether a list of UUIDs (lower case) and names contains the item; no list means all. */
-export function isListed(list: readonly string[] | undefined, { id, name }: Named): boolean {
+export function isListed(list: List, { id, name }: Named): boolean {
   return list === undefined || list.includes(name) || list.includes(id);
 }
 
@@ -60,11 +58,13 @@ export function mayRead(caller: Grant, source: Named & { readonly isProtected?: 
 /**
  * Whether `child` has no right beyond those of `parent`. A UUID and the name of the same endpoint count as different:
  * they cannot be matched here, so at worst a valid grant is rejected.
- *
  * @returns why it is wider; `undefined` if it is not
  */
 export function isNarrower(child: Grant, parent: Grant): string | undefined {
-  return isWithinReach(child, parent) ?? isWithinRate(child, parent) ?? isWithinTime(child, parent);
+  const reason = isWithinReach(child, parent) ?? isWithinRate(child.rate, parent.rate);
+  const [childMs = Number.POSITIVE_INFINITY, parentMs] = [child.expiresMs, parent.expiresMs];
+  if (reason !== undefined || parentMs === undefined || childMs <= parentMs) return reason;
+  return `it must expire by ${new Date(parentMs).toISOString()}`;
 }
 
 /** As `isNarrower`, without rate and expiry. @returns why it is wider; `undefined` if it is not */
@@ -78,15 +78,11 @@ export function isWithinReach(child: Grant, parent: Grant): string | undefined {
   );
 }
 
-function isWithinList(
-  what: string,
-  child: readonly string[] | undefined,
-  parent: readonly string[] | undefined,
-): string | undefined {
+function isWithinList(what: string, child: List, parent: List): string | undefined {
   if (parent === undefined) return undefined;
-  if (child === undefined) return `every ${what} is beyond ${parent.join(', ') || 'none'}`;
-  const other = child.find((one) => !parent.includes(one));
-  return other === undefined ? undefined : `the ${what} ${other} is beyond ${parent.join(', ') || 'none'}`;
+  const other = child?.find((one) => !parent.includes(one));
+  if (child !== undefined && other === undefined) return undefined;
+  return `${child ? `the ${what} ${other}` : `every ${what}`} is beyond ${parent.join(', ') || 'none'}`;
 }
 
 function isWithinPins(child: Grant['pins'], parent: Grant['pins']): string | undefined {
@@ -94,17 +90,11 @@ function isWithinPins(child: Grant['pins'], parent: Grant['pins']): string | und
   return name === undefined ? undefined : `${name} must be pinned to ${JSON.stringify(parent[name])}`;
 }
 
-function isWithinRate({ rate: child }: Grant, { rate: parent }: Grant): string | undefined {
+function isWithinRate(child: Rate | undefined, parent: Rate | undefined): string | undefined {
   if (parent === undefined) return undefined;
-  const bound = `${parent.perSecond} a second with a burst of ${parent.burst}`;
-  if (child === undefined) return `any number of requests is beyond ${bound}`;
-  const within = child.perSecond <= parent.perSecond && child.burst <= parent.burst;
-  return within ? undefined : `${child.perSecond} a second with a burst of ${child.burst} is beyond ${bound}`;
-}
-
-function isWithinTime({ expiresMs: child }: Grant, { expiresMs: parent }: Grant): string | undefined {
-  if (parent === undefined || (child !== undefined && child <= parent)) return undefined;
-  return `it must expire by ${new Date(parent).toISOString()}`;
+  if (child && child.perSecond <= parent.perSecond && child.burst <= parent.burst) return undefined;
+  const describe = ({ perSecond, burst }: Rate) => `${perSecond} a second with a burst of ${burst}`;
+  return `${child ? describe(child) : 'any number of requests'} is beyond ${describe(parent)}`;
 }
 
 /** Describes the grant to people in one line. */
@@ -147,16 +137,14 @@ export function checkGrant(grant: Grant): ParameterFault[] {
   const { scopes, endpoints, sources, pins } = grant;
   const faults: ParameterFault[] = [];
   const report = (parameter: string, message: string) => faults.push({ parameter, message });
+  const names = Object.keys(pins);
   if (scopes.length === 0) report('scopes', 'must name at least one');
   if (endpoints?.length === 0) report('endpoints', 'must name at least one; leave it out for all');
   if (sources?.length === 0) report('sources', 'must name at least one; leave it out for all');
-  if (Object.keys(pins).length > PINS_MAX) report('pins', `must be at most ${PINS_MAX}`);
-  for (const [name, value] of Object.entries(pins)) {
-    if (!isPinText(value))
-      report(`pins.${name}`, `must have 1 to ${PIN_CHARS_MAX} characters and no control characters`);
-  }
-  const hasPins = Object.keys(pins).length > 0;
-  if (hasPins && scopes.includes('ingest') && !Object.hasOwn(pins, OWNER))
+  if (names.length > PINS_MAX) report('pins', `must be at most ${PINS_MAX}`);
+  for (const name of names.filter((one) => !isPinText(pins[one] ?? '')))
+    report(`pins.${name}`, `must have 1 to ${PIN_CHARS_MAX} characters and no control characters`);
+  if (names.length > 0 && scopes.includes('ingest') && !names.includes(OWNER))
     report('pins', `must have ${OWNER} with the scope ingest: it is the only pin that applies to events`);
   return faults;
 }
@@ -165,11 +153,7 @@ export function isPinText(text: string): boolean {
   return text !== '' && text.length <= PIN_CHARS_MAX && !CONTROL.test(text) && text.isWellFormed();
 }
 
-/**
- * Finds names in a grant that the definitions do not have; each fault lists the existing ones.
- *
- * @param open names of pins whose values are not known yet
- */
+/** Finds names in a grant that the definitions lack. @param open names of pins whose values are not known yet */
 export function checkAgainst(
   { endpoints, sources }: Definitions,
   grant: Grant,
@@ -206,11 +190,7 @@ export function checkAgainst(
 
 const PIN_BYTES_MAX = 4 * PIN_CHARS_MAX;
 
-function checkNames(
-  parameter: string,
-  given: readonly string[] | undefined,
-  items: readonly { readonly id: string; readonly name: string }[],
-): ParameterFault[] {
+function checkNames(parameter: string, given: List, items: readonly Named[]): ParameterFault[] {
   const unknown = given?.filter((text) => !items.some((item) => isListed([text], item))) ?? [];
   if (unknown.length === 0) return [];
   const known = items.map((item) => item.name).join(', ') || 'none';
@@ -229,6 +209,15 @@ export interface KeyRecord extends Grant {
   readonly lastUsedMs: number | undefined;
   /** Id of the key that it was rotated to. */
   readonly successor: string | undefined;
+}
+
+/** Returns why a key is no longer accepted; `undefined` if it is. */
+export function findFault(
+  { revokedMs, expiresMs }: KeyRecord,
+  nowMs: number,
+): 'revoked' | 'expired' | undefined {
+  if (revokedMs !== undefined) return 'revoked';
+  return expiresMs !== undefined && expiresMs <= nowMs ? 'expired' : undefined;
 }
 
 /** The columns of a key, except that of its last change; `record` has what no statement selects by, as JSON. */
@@ -258,10 +247,7 @@ export function toRecord(row: Readonly<Record<string, unknown>>): KeyRecord {
 
 const KEY = /^tr_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/;
 
-/**
- * Creates a key, `tr_<id>_<secret>`, of 256 random bits, which cannot be guessed, so that a plain hash is enough to
- * store.
- */
+/** Creates a key, `tr_<id>_<secret>`. Its 256 random bits cannot be guessed, so that a plain hash is enough to store. */
 export function createSecret() {
   const id = randomBytes(6).toString('hex');
   const key = `tr_${id}_${randomBytes(32).toString('base64url')}`;

@@ -4,17 +4,10 @@ import { remember } from '../lib/single-flight.ts';
 import type { Rate } from '../lib/token-bucket.ts';
 import type { ControlStore } from './control-store.ts';
 import type { Grant, KeyRecord, Scope } from './grant.ts';
-import { findKeyId, hashKey, isWithinReach, SCOPES, sameHash } from './grant.ts';
+import { findFault, findKeyId, hashKey, isWithinReach, SCOPES, sameHash } from './grant.ts';
 import { createTally, type Tally } from './known-keys.ts';
 import { createManagement } from './management.ts';
-import {
-  isTokenGrant,
-  looksLikeToken,
-  type SignedToken,
-  type TokenGrant,
-  type Tokens,
-  type Unreadable,
-} from './token.ts';
+import { isTokenGrant, looksLikeToken, type ReadToken, type TokenGrant, type Tokens } from './token.ts';
 
 /** The rights of an accepted key, signed token or person. */
 export interface Caller extends Grant {
@@ -25,17 +18,14 @@ export interface Caller extends Grant {
   readonly person?: Person;
   /** Id of the session by which a browser identifies it. */
   readonly session?: string;
-  /**
-   * Set if a browser sends what identifies it by itself, in a cookie or through a proxy that signs in: pages of other
-   * origins could use it.
-   */
+  /** A browser sends what identifies it by itself, in a cookie or through a proxy: pages of other origins could use it. */
   readonly isAmbient?: true;
   /** Address of the client, for the audit trail. */
   readonly address?: string;
 }
 
 /** A caller that has signed in without a key. */
-export interface Person {
+interface Person {
   /** Printable, at most 200 characters. */
   readonly name: string;
   readonly role: string | undefined;
@@ -46,14 +36,14 @@ export interface Person {
 }
 
 /** A key that has signed in: its id, and a fingerprint of its hash. */
-export interface HeldKey {
+interface HeldKey {
   readonly keyId: string;
   readonly print: string;
 }
 
 export type Keyring = ReturnType<typeof createKeyring>;
 
-export interface KeyringOptions extends Pick<Config, 'privateKey' | 'publicKey'> {
+interface KeyringOptions extends Pick<Config, 'privateKey' | 'publicKey'> {
   /** The key of the commands on this machine. Default: none. */
   readonly localKey?: string | undefined;
   readonly store: ControlStore;
@@ -62,8 +52,6 @@ export interface KeyringOptions extends Pick<Config, 'privateKey' | 'publicKey'>
   readonly now: () => number;
 }
 
-/** The id of the caller with TAILRACE_PRIVATE_KEY. */
-const PRIVATE_KEY_ID = 'private';
 /** The id of the caller with the key of the commands on this machine. */
 export const LOCAL_KEY_ID = 'cli';
 /** Headers of every 401 (RFC 9110, 15.5.2). */
@@ -88,19 +76,11 @@ export function createKeyring(options: KeyringOptions) {
     ...createManagement(store, now),
     /**
      * Checks a key or a signed token; a token is valid as long as its key is, and never has more rights than its key. A
-     * promise only if the control store has to be read, or the signature of a token to be verified.
-     *
-     * Rejects with TailraceError `unauthorized` and the reason: missing, unknown, revoked, expired; or with the control
-     * store's failure.
-     *
-     * @param address of the client, for the audit trail
+     * promise only if the control store has to be read, or the signature of a token to be verified. Rejects with
+     * TailraceError `unauthorized`, or the control store's failure. `address`: of the client, for the audit trail.
      */
     authenticate: (text: string | undefined, address?: string) => orRejected(() => check(text, address)),
-    /**
-     * Mints a signed token for an accepted key.
-     *
-     * @param grant no wider than the caller's, which the calling code has to check
-     */
+    /** Mints a signed token for an accepted key. The calling code has to check that its grant is no wider. */
     async mint(caller: Caller, { expiresMs, ...grant }: TokenGrant): Promise<{ token: string; id: string }> {
       const { print: parentPrint } = await hold(caller);
       tally.minted(caller.keyId);
@@ -116,13 +96,10 @@ export function createKeyring(options: KeyringOptions) {
     countRejected: tally.countRejected,
     /** Writes the counted uses and rejections; for a task. */
     flush: tally.flush,
-    /**
-     * Whether any key can read an endpoint: one of the environment, or one in the store that is neither revoked nor
-     * expired.
-     */
+    /** Whether any key can read an endpoint: one of the environment, or one in the store that has not ended. */
     async hasUsableKey(): Promise<boolean> {
-      const isSet = ({ caller }: Holder) => canQuery(caller) && caller.keyId !== LOCAL_KEY_ID;
-      if (environment.some(isSet)) return true;
+      const canQuery = ({ scopes }: Grant) => scopes.includes('query');
+      if (environment.some(({ caller }) => canQuery(caller) && caller.keyId !== LOCAL_KEY_ID)) return true;
       return (await store.listKeys()).some((key) => canQuery(key) && findFault(key, now()) === undefined);
     },
   };
@@ -139,9 +116,12 @@ export function orRejected<T>(work: () => T | Promise<T>): T | Promise<T> {
 
 /** The checks of keys and tokens. Each throws TailraceError `unauthorized`, which is counted. */
 function createChecks({ store, tokens, now }: KeyringOptions, environment: readonly Holder[], tally: Tally) {
-  function reject(reason: Reason, keyId: string, { address, sent }: Sender): TailraceError {
+  function reject(reason: keyof typeof REASONS, keyId: string, { address, sent }: Sender): TailraceError {
     tally.countRejected(keyId, reason, address);
-    return unauthorized(describeRejection(reason, sent), reason);
+    return unauthorized(
+      `the ${sent} ${REASONS[reason]}${sent === 'token' ? '; request a new token' : ''}`,
+      reason,
+    );
   }
 
   /** @throws TailraceError `unauthorized` if there is no such key, or it is revoked or expired */
@@ -169,27 +149,27 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
     });
   }
 
-  function checkToken(token: SignedToken | Unreadable, address: string): Caller | Promise<Caller> {
-    if ('reason' in token) throw reject(token.reason, '', { address, sent: 'token' });
-    const holder = getHolder(token.parent, { address, sent: 'key of the token' });
-    return andThen(holder, (found) => acceptToken(token, found, { address, sent: 'token' }));
-  }
-
-  function acceptToken(token: SignedToken, { caller, hash }: Holder, sender: Sender): Caller {
-    const { keyId } = caller;
-    if (token.parentPrint !== tokens.print(hash)) throw reject('unknown', keyId, sender);
-    const { grant } = token;
-    if (!isTokenGrant(grant)) throw reject('unknown', keyId, sender);
-    // The key may do less than when it signed the token.
-    if (isWithinReach(grant, caller) !== undefined) throw reject('wider', keyId, sender);
-    tally.lastUsed.set(keyId, now());
-    const { rate, ...reach } = grant;
-    return { ...reach, keyId, rate: caller.rate, token: { id: token.id, rate } };
+  function checkToken(token: ReadToken, address: string): Caller | Promise<Caller> {
+    const sender: Sender = { address, sent: 'token' };
+    if ('reason' in token) throw reject(token.reason, '', sender);
+    const { id, parent, parentPrint, grant } = token;
+    return andThen(getHolder(parent, { address, sent: 'key of the token' }), ({ caller, hash }): Caller => {
+      const { keyId } = caller;
+      if (parentPrint !== tokens.print(hash) || !isTokenGrant(grant)) throw reject('unknown', keyId, sender);
+      // The key may do less than when it signed the token.
+      if (isWithinReach(grant, caller) !== undefined) throw reject('wider', keyId, sender);
+      tally.lastUsed.set(keyId, now());
+      const { rate, ...reach } = grant;
+      return { ...reach, keyId, rate: caller.rate, token: { id, rate } };
+    });
   }
 
   function check(text = '', address = ''): Caller | Promise<Caller> {
     const sender: Sender = { address, sent: 'key' };
-    if (text === '') throw reject('missing', '', sender);
+    if (text === '') {
+      tally.countRejected('', 'missing', address);
+      throw unauthorized('a key is required: send it as X-API-KEY or as Authorization: Bearer', 'missing');
+    }
     const hash = hashKey(text);
     const own = environment.find((entry) => sameHash(entry.hash, hash));
     if (own !== undefined) return own.caller;
@@ -220,8 +200,6 @@ export function andThen<T, R>(value: T | Promise<T>, next: (value: T) => R | Pro
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-type Reason = Extract<RejectReason, 'missing' | 'unknown' | 'revoked' | 'expired' | 'wider'>;
-
 /** For messages and the audit trail: the address of the client, and what it has sent that is not accepted. */
 interface Sender {
   readonly address: string;
@@ -235,56 +213,33 @@ const REASONS = {
   wider: 'has rights that its key has lost since',
 } as const satisfies Partial<Record<RejectReason, string>>;
 
-function describeRejection(reason: Reason, sent: Sender['sent']): string {
-  if (reason === 'missing') return 'a key is required: send it as X-API-KEY or as Authorization: Bearer';
-  return `the ${sent} ${REASONS[reason]}${sent === 'token' ? '; request a new token' : ''}`;
-}
-
 interface Holder {
   readonly caller: Caller;
   readonly hash: Uint8Array;
 }
 
-/**
- * Creates the callers of the environment's keys. Only scopes limit them: an operator who sets the environment may do
- * everything anyway.
- */
+/** Creates the callers of the environment's keys. Only scopes limit them: who sets the environment may do everything. */
 function environmentKeys({ privateKey, publicKey, localKey = '' }: KeyringOptions): readonly Holder[] {
-  const keys: readonly { secret: string; caller: Caller }[] = [
-    { secret: privateKey, caller: { keyId: PRIVATE_KEY_ID, scopes: SCOPES, pins: {} } },
-    { secret: publicKey, caller: { keyId: 'public', scopes: ['ingest'], pins: {} } },
-    { secret: localKey, caller: { keyId: LOCAL_KEY_ID, scopes: SCOPES, pins: {} } },
+  const keys: readonly (readonly [secret: string, keyId: string, scopes: readonly Scope[]])[] = [
+    [privateKey, 'private', SCOPES],
+    [publicKey, 'public', ['ingest']],
+    [localKey, LOCAL_KEY_ID, SCOPES],
   ];
   return keys
-    .filter(({ secret }) => secret !== '')
-    .map(({ secret, caller }) => ({ caller, hash: hashKey(secret) }));
-}
-
-/** Returns why a key of the store is no longer accepted; `undefined` if it is. */
-function findFault({ revokedMs, expiresMs }: KeyRecord, nowMs: number): 'revoked' | 'expired' | undefined {
-  if (revokedMs !== undefined) return 'revoked';
-  return expiresMs !== undefined && expiresMs <= nowMs ? 'expired' : undefined;
+    .filter(([secret]) => secret !== '')
+    .map(([secret, keyId, scopes]) => ({ caller: { keyId, scopes, pins: {} }, hash: hashKey(secret) }));
 }
 
 function toCaller({ id, scopes, endpoints, sources, pins, rate, expiresMs }: KeyRecord): Caller {
   return { keyId: id, scopes, endpoints, sources, pins, rate, expiresMs };
 }
 
-function canQuery({ scopes }: Grant): boolean {
-  return scopes.includes('query');
-}
-
 /** @throws TailraceError `forbidden` naming the scope that the key lacks: it must have one of them */
 export function requireScope(caller: Caller, ...scopes: readonly Scope[]): void {
-  if (scopes.some((scope) => caller.scopes.includes(scope))) return;
-  if (caller.person?.denied !== undefined)
-    throw new TailraceError('forbidden', caller.person.denied, { rejectReason: 'scope' });
+  const { scopes: own, person, token } = caller;
+  if (scopes.some((scope) => own.includes(scope))) return;
   const wanted = scopes.map((scope) => `"${scope}"`).join(' or ');
-  const holder =
-    caller.person !== undefined ? 'your role' : caller.token !== undefined ? 'the token' : 'the key';
-  throw new TailraceError(
-    'forbidden',
-    `${holder} lacks the scope ${wanted}; it has ${caller.scopes.join(', ') || 'none'}`,
-    { rejectReason: 'scope' },
-  );
+  const holder = person !== undefined ? 'your role' : token !== undefined ? 'the token' : 'the key';
+  const message = `${holder} lacks the scope ${wanted}; it has ${own.join(', ') || 'none'}`;
+  throw new TailraceError('forbidden', person?.denied ?? message, { rejectReason: 'scope' });
 }

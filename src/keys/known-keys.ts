@@ -3,10 +3,9 @@ import { type RejectReason, TailraceError } from '../errors.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import { startTask } from '../lib/task.ts';
 import type { AuditEntry } from './audit.ts';
-import type { AuditAction } from './audit-action.ts';
 import type { ControlStore } from './control-store.ts';
 
-export interface KnownOptions<T> {
+interface KnownOptions<T> {
   /** Asks the store. @param last what was read before @throws TailraceError `engine_unavailable` */
   readonly read: (id: string, last: T | undefined) => Promise<T | undefined>;
   /** Returns for how many ms a record that was read at an instant (`ticks`) may be outdated. */
@@ -86,7 +85,7 @@ export function createKnown<T extends object>(options: KnownOptions<T>) {
   };
 }
 
-export interface ChangeWatchOptions {
+interface ChangeWatchOptions {
   /** Returns the number of changes so far. */
   readonly probe: () => Promise<number>;
   /** Drops cached records that have changed. @param since the last change that was applied; `undefined`: drop all */
@@ -99,11 +98,7 @@ export interface ChangeWatchOptions {
 
 const EVERY_MS = 500;
 
-/**
- * Probes a store for the changes of other processes: once before it resolves, then every half second, one probe at a time.
- *
- * @throws the failure of the first probe
- */
+/** Probes a store for the changes of other processes. @throws the failure of the first probe, for which it waits */
 export async function openChangeWatch(options: ChangeWatchOptions) {
   const { probe, invalidate, onState, ticks } = options;
   let seenAtMs = ticks();
@@ -145,11 +140,7 @@ export async function openChangeWatch(options: ChangeWatchOptions) {
 
 export type Tally = ReturnType<typeof createTally>;
 
-interface Count {
-  readonly action: AuditAction;
-  readonly keyId: string;
-  readonly detail: string;
-  readonly atMs: number;
+interface Count extends Pick<AuditEntry, 'action' | 'keyId' | 'detail' | 'atMs'> {
   /** Addresses of the clients: at most one more than are written. */
   readonly addresses: Set<string>;
   count: number;
@@ -165,8 +156,6 @@ const USED_PER_FLUSH_MAX = 1_000;
 /**
  * Counts uses and rejections of keys in memory, to be written once a minute: counting costs a request almost nothing,
  * and ten thousand wrong keys a second become one row.
- *
- * @param now ms since the epoch
  */
 export function createTally(store: ControlStore, now: () => number) {
   const lastUsed = new Map<string, number>();
@@ -206,12 +195,7 @@ export function createTally(store: ControlStore, now: () => number) {
   return {
     /** Key id → its last use, ms since the epoch; bounded by the number of keys in use. */
     lastUsed,
-    /**
-     * Counts a rejection.
-     *
-     * @param keyId of an existing key; empty otherwise, since anyone can invent ids
-     * @param address of the client; empty if it is not known
-     */
+    /** Counts a rejection. @param keyId of an existing key; empty otherwise, since anyone can invent ids */
     countRejected: (keyId: string, reason: RejectReason, address = '') => {
       const addresses = new Set(address === '' ? [] : [address]);
       count({ action: 'refused', keyId, detail: reason, atMs: now(), addresses });

@@ -10,9 +10,7 @@ export const CONTROL_STALE_MS = 60_000;
 
 /**
  * Opens the store of the settings, and creates its tables if there are none.
- *
- * @param onState called once with the failure when PostgreSQL becomes unavailable, and once without when it is
- * available again
+ * @param onState called once with the failure when PostgreSQL becomes unavailable, and once without when it is back
  * @throws InputError if it cannot be used, or was written by another version; TransientError if that may pass
  */
 export async function openControlStore(

@@ -6,7 +6,6 @@ import { type ControlStore, createControlStore } from './control-store.ts';
 import {
   CONTROL_VERSION,
   COUNT_CHANGES,
-  type ControlDatabase,
   createSchema,
   describeOtherVersion,
   findOne,
@@ -18,7 +17,7 @@ import {
 import { type KeyRecord, toRecord } from './grant.ts';
 import { createKnown, openChangeWatch } from './known-keys.ts';
 
-export interface PostgresStoreOptions {
+interface PostgresStoreOptions {
   readonly staleMs: number;
   readonly onState: (failure?: unknown) => void;
   /** Monotonic ms. */
@@ -27,8 +26,7 @@ export interface PostgresStoreOptions {
 
 // With a probe every 500 ms two may be late or lost; a change elsewhere then still acts within 2 s.
 const FRESH_MS = 1_500;
-// About 6 MB.
-const RECORDS_MAX = 10_000;
+const RECORDS_MAX = 10_000; // about 6 MB
 // If more keys change between two probes, as when keys are copied, all are invalidated.
 const CHANGED_MAX = 1_000;
 const CONNECTIONS_MAX = 4; // and one for probes
@@ -49,23 +47,31 @@ types.setTypeParser(types.builtins.INT8, Number); // as SQLite; it would return 
 
 /**
  * Opens the control store in a PostgreSQL database that any number of processes may share.
- *
- * @throws InputError if it cannot be used, or was written by another version, TransientError if it is not up; never
- * with the password
+ * @throws InputError or TransientError as `openControlStore`; never with the password
  */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<ControlStore> {
-  const pools = connect(url);
+  const limits = { max: CONNECTIONS_MAX, statement_timeout: STATEMENT_MS_MAX, query_timeout: SILENCE_MS_MAX };
+  // Of its own: its connection is kept busy by no load.
+  const probes = {
+    ...{
+      connectionTimeoutMillis: PROBE_MS_MAX,
+      statement_timeout: PROBE_MS_MAX,
+      query_timeout: PROBE_MS_MAX,
+    },
+  };
+  const [pool, probing] = [openPool(url, limits), openPool(url, probes)];
   try {
     await createMissingTables(url);
-    return await openWatched(pools, options);
+    return await openWatched(pool, probing, options);
   } catch (error) {
-    await endPools(...Object.values(pools));
+    await endPools(pool, probing);
     throw toStartError(`TAILRACE_CONTROL_URL: cannot be used: ${messageOf(error)}`, error);
   }
 }
 
 async function openWatched(
-  { pool, probing }: ReturnType<typeof connect>,
+  pool: Pool,
+  probing: Pool,
   { staleMs, onState, ticks = () => performance.now() }: PostgresStoreOptions,
 ): Promise<ControlStore> {
   const [query, probe] = [queryOf(pool), queryOf(probing)];
@@ -94,23 +100,20 @@ async function openWatched(
   }
 
   const run = (statement: Statement) => guarded(() => runOn(query, statement));
-
-  const runAll: ControlDatabase['transact'] = (reads, decide, { isDurable = true } = {}) =>
-    guarded(() =>
-      transact(pool, async (within) => {
-        if (!isDurable) await within('SET LOCAL synchronous_commit TO off');
-        const found = [];
-        for (const statement of reads) found.push(await runOn(within, statement));
-        const { statements, result } = decide(found);
-        for (const statement of statements) await runOn(within, statement);
-        return result;
-      }),
-    );
-
   return createControlStore({
     nowMs: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
     run,
-    transact: runAll,
+    transact: (reads, decide, { isDurable = true } = {}) =>
+      guarded(() =>
+        transact(pool, async (within) => {
+          if (!isDurable) await within('SET LOCAL synchronous_commit TO off');
+          const found = [];
+          for (const statement of reads) found.push(await runOn(within, statement));
+          const { statements, result } = decide(found);
+          for (const statement of statements) await runOn(within, statement);
+          return result;
+        }),
+      ),
     findKey: known.find,
     forget: known.forget,
     isUp: () => !watch.isDown(),
@@ -132,31 +135,12 @@ function unavailable(cause?: unknown): TailraceError {
 
 /** Returns the ids of keys changed after `since`; `undefined` if there are too many. */
 async function listChanged(query: Query, since: number): Promise<string[] | undefined> {
-  const rows = await query('SELECT id FROM tailrace_keys WHERE change > $1 LIMIT $2', [
-    since,
-    CHANGED_MAX + 1,
-  ]);
+  const text = 'SELECT id FROM tailrace_keys WHERE change > $1 LIMIT $2';
+  const rows = await query(text, [since, CHANGED_MAX + 1]);
   return rows.length > CHANGED_MAX ? undefined : rows.map(({ id }) => String(id));
 }
 
 type Query = (text: string, values?: readonly unknown[]) => Promise<Row[]>;
-
-/** Connects with the first query, which a wrong URL fails. Connections, waits and statements are bounded. */
-function connect(url: string) {
-  return {
-    pool: openPool(url, {
-      max: CONNECTIONS_MAX,
-      statement_timeout: STATEMENT_MS_MAX,
-      query_timeout: SILENCE_MS_MAX,
-    }),
-    /** Its connection is kept busy by no load. */
-    probing: openPool(url, {
-      connectionTimeoutMillis: PROBE_MS_MAX,
-      statement_timeout: PROBE_MS_MAX,
-      query_timeout: PROBE_MS_MAX,
-    }),
-  };
-}
 
 /** Closes the connections; a server that does not respond is abandoned after `CONNECT_MS_MAX`. */
 async function endPools(...pools: readonly Pool[]): Promise<void> {
@@ -179,16 +163,12 @@ async function transact<T>(pool: Pool, work: (query: Query) => Promise<T>): Prom
   }
 }
 
+/** Connects with the first query, which a wrong URL fails. Connections, waits and statements are bounded. */
 function openPool(url: string, config: PoolConfig): Pool {
   const pool = new Pool({
-    connectionString: url,
-    max: 1,
-    connectionTimeoutMillis: CONNECT_MS_MAX,
-    ...config,
+    ...{ connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_MS_MAX, ...config },
+    ...{ application_name: 'tailrace', keepAlive: true, allowExitOnIdle: true },
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
-    application_name: 'tailrace',
-    keepAlive: true,
-    allowExitOnIdle: true,
   });
   // The next query replaces an idle connection that has ended. Without a listener its error would end the process.
   pool.on('error', () => {});
@@ -212,17 +192,14 @@ async function createMissingTables(url: string): Promise<void> {
 
 async function createTables(query: Query): Promise<void> {
   await query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
-  const found = await readVersion(query);
-  if (found === CONTROL_VERSION) return; // an account without the right to create tables can use existing ones
-  if (found !== undefined) throw new Error(describeOtherVersion('its tables are', found));
+  const [found] = await query(`SELECT to_regclass('tailrace_schema') IS NOT NULL AS there`);
+  if (found?.['there'] === true) {
+    const [row] = await query('SELECT max(version) AS version FROM tailrace_schema');
+    const version = Number(row?.['version'] ?? 0);
+    if (version === CONTROL_VERSION) return; // an account without the right to create tables can use existing ones
+    throw new Error(describeOtherVersion('its tables are', version));
+  }
   await query('CREATE TABLE tailrace_schema (version bigint NOT NULL)');
   for (const statement of createSchema('postgres')) await query(statement);
   await query('INSERT INTO tailrace_schema VALUES ($1)', [CONTROL_VERSION]);
-}
-
-async function readVersion(query: Query): Promise<number | undefined> {
-  const [found] = await query(`SELECT to_regclass('tailrace_schema') IS NOT NULL AS there`);
-  if (found?.['there'] !== true) return undefined;
-  const [row] = await query('SELECT max(version) AS version FROM tailrace_schema');
-  return Number(row?.['version'] ?? 0);
 }

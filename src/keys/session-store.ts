@@ -1,4 +1,4 @@
-import { type ControlDatabase, insert, type Row, type Statement } from './database.ts';
+import { type ControlDatabase, createSelect, insert } from './database.ts';
 
 /** A session of the console as it is stored: the hash of its secret, never the secret. Times are ms since the epoch. */
 export interface SessionRecord {
@@ -28,52 +28,51 @@ export interface SessionRecord {
 /** Claims of an ID token and of the provider's user info: JSON. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Sessions of one owner, at most: a sign-in beyond it ends the oldest. */
-const SESSIONS_PER_OWNER_MAX = 20;
-/** Sessions in a list, at most. */
+const SESSIONS_PER_OWNER_MAX = 20; // a sign-in beyond it ends the oldest
 const SESSIONS_LISTED_MAX = 1_000;
 
 export type SessionStore = ReturnType<typeof createSessionStore>;
 
+const COLUMNS = `id, owner, coalesce(login, '') AS login, record,
+  created_ms AS "createdMs", seen_ms AS "seenMs", expires_ms AS "expiresMs"`;
+
 /** Sessions in a control store. */
-export function createSessionStore({ run }: Pick<ControlDatabase, 'run'>) {
-  const deleteWhere = async (condition: string, values: Statement['values']) => {
-    const text = `DELETE FROM tailrace_sessions WHERE ${condition} RETURNING *`;
-    return (await run({ text, values })).map(toSession);
-  };
+export function createSessionStore(database: Pick<ControlDatabase, 'run'>) {
+  const select = createSelect(database);
+  const read = async (text: string, ...values: readonly (string | number)[]) =>
+    (await select<Row>(text, ...values)).map(toSession);
   return {
     /** Reads a session by its public id. */
-    async find(id: string): Promise<SessionRecord | undefined> {
-      const text = 'SELECT * FROM tailrace_sessions WHERE id = $1';
-      return (await run({ text, values: [id] })).map(toSession)[0];
-    },
+    find: async (id: string) =>
+      (await read(`SELECT ${COLUMNS} FROM tailrace_sessions WHERE id = $1`, id)).at(0),
     /** @returns whether it was added: a sign-in opens one session, even if it is finished twice */
     async add(session: SessionRecord): Promise<boolean> {
-      const added = await run(
-        insert('tailrace_sessions', [toRow(session)], 'ON CONFLICT DO NOTHING RETURNING id'),
-      );
+      const rest = 'ON CONFLICT DO NOTHING RETURNING id';
+      const added = await database.run(insert('tailrace_sessions', [toRow(session)], rest));
       if (added.length === 0) return false;
-      const newest = `SELECT id FROM tailrace_sessions WHERE owner = $1
-        ORDER BY created_ms DESC, id DESC LIMIT ${SESSIONS_PER_OWNER_MAX}`;
-      await deleteWhere(`owner = $1 AND id NOT IN (${newest})`, [session.owner]);
+      const text = `DELETE FROM tailrace_sessions WHERE owner = $1 AND id NOT IN (
+        SELECT id FROM tailrace_sessions WHERE owner = $1
+        ORDER BY created_ms DESC, id DESC LIMIT ${SESSIONS_PER_OWNER_MAX})`;
+      await select(text, session.owner);
       return true;
     },
     /** Notes the last use. */
     async touch(id: string, seenMs: number): Promise<void> {
-      const text = 'UPDATE tailrace_sessions SET seen_ms = $2 WHERE id = $1 AND seen_ms < $2';
-      await run({ text, values: [id, seenMs] });
+      await select('UPDATE tailrace_sessions SET seen_ms = $2 WHERE id = $1 AND seen_ms < $2', id, seenMs);
     },
     /** Newest first, at most `SESSIONS_LISTED_MAX`. @param owner `undefined`: those of all */
-    async list(owner?: string): Promise<SessionRecord[]> {
-      const text = `SELECT * FROM tailrace_sessions ${owner === undefined ? '' : 'WHERE owner = $1'}
+    list(owner?: string): Promise<SessionRecord[]> {
+      const text = `SELECT ${COLUMNS} FROM tailrace_sessions ${owner === undefined ? '' : 'WHERE owner = $1'}
         ORDER BY created_ms DESC, id DESC LIMIT ${SESSIONS_LISTED_MAX}`;
-      return (await run({ text, values: owner === undefined ? [] : [owner] })).map(toSession);
+      return read(text, ...(owner === undefined ? [] : [owner]));
     },
     /** @returns the session that has ended */
-    end: async (id: string) => (await deleteWhere('id = $1', [id])).at(0),
+    end: async (id: string) =>
+      (await read(`DELETE FROM tailrace_sessions WHERE id = $1 RETURNING ${COLUMNS}`, id)).at(0),
     /** Deletes sessions that expired or were last used before an instant. */
     async removeOld(nowMs: number, idleSinceMs: number): Promise<void> {
-      await deleteWhere('expires_ms <= $1 OR seen_ms <= $2', [nowMs, idleSinceMs]);
+      const text = 'DELETE FROM tailrace_sessions WHERE expires_ms <= $1 OR seen_ms <= $2';
+      await select(text, nowMs, idleSinceMs);
     },
   };
 }
@@ -83,17 +82,10 @@ function toRow({ id, owner, login, createdMs, seenMs, expiresMs, ...record }: Se
   return { id, owner, login: login === '' ? null : login, ...times, record: JSON.stringify(record) };
 }
 
-/** JSON has no member that is `undefined`. */
-type Stored = Omit<SessionRecord, 'claims' | 'id' | 'owner' | 'login' | 'createdMs' | 'seenMs' | 'expiresMs'>;
+type InColumns = 'id' | 'owner' | 'login' | 'createdMs' | 'seenMs' | 'expiresMs';
+type Row = Pick<SessionRecord, InColumns> & { readonly record: string };
 
-function toSession(row: Row): SessionRecord {
-  return {
-    ...{ claims: undefined, ...(JSON.parse(String(row['record'])) as Stored) }, // only toRow writes it
-    id: String(row['id']),
-    owner: String(row['owner']),
-    login: row['login'] === null ? '' : String(row['login']),
-    createdMs: Number(row['created_ms']),
-    seenMs: Number(row['seen_ms']),
-    expiresMs: Number(row['expires_ms']),
-  };
+function toSession({ record, ...columns }: Row): SessionRecord {
+  const stored = JSON.parse(record) as Omit<SessionRecord, InColumns | 'claims'>; // only toRow writes it
+  return { claims: undefined, ...stored, ...columns };
 }

@@ -26,37 +26,32 @@ const BUSY_TIMEOUT_MS = 1_000;
 /**
  * Opens the control store of a data directory, or creates it. SQLite in WAL mode: the commands and the service use it
  * at the same time. Each method does its work synchronously, before it returns its promise.
- *
  * @throws InputError if the directory cannot be used, or was written by another version
  */
 export function openSqliteStore(dataDir: string): ControlStore {
   const database = withReserve(dataDir, () => openDatabase(join(dataDir, SQLITE_FILE)));
   const run = createRun(database);
-
-  const runAll: ControlDatabase['transact'] = async (reads, decide, options = {}) => {
-    const { isDurable = true, usesReserve = false } = options;
-    const work = () => {
-      const { statements, result } = decide(reads.map(run));
-      for (const statement of statements) run(statement);
-      return result;
-    };
-    const write = () =>
-      orUnavailable(() => {
-        // In WAL mode the disk is waited for only if a transaction must survive a loss of power.
-        if (!isDurable) database.exec('PRAGMA synchronous = NORMAL');
-        try {
-          return transact(database, work);
-        } finally {
-          if (!isDurable) database.exec('PRAGMA synchronous = FULL');
-        }
-      });
-    return usesReserve ? withReserve(dataDir, write) : write();
-  };
-
   return createControlStore({
     nowMs: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
     run: async (statement) => run(statement),
-    transact: runAll,
+    async transact(reads, decide, { isDurable = true, usesReserve = false } = {}) {
+      const work = () => {
+        const { statements, result } = decide(reads.map(run));
+        for (const statement of statements) run(statement);
+        return result;
+      };
+      const write = () =>
+        orUnavailable(() => {
+          // In WAL mode the disk is waited for only if a transaction must survive a loss of power.
+          if (!isDurable) database.exec('PRAGMA synchronous = NORMAL');
+          try {
+            return transact(database, work);
+          } finally {
+            if (!isDurable) database.exec('PRAGMA synchronous = FULL');
+          }
+        });
+      return usesReserve ? withReserve(dataDir, write) : write();
+    },
     ...createKeyCache(run),
     isUp: () => true,
     close: async () => database.close(),
@@ -77,11 +72,7 @@ function createRun(database: DatabaseSync): Run {
 
 // A check costs a third of reading a key; a check at every look-up would make the cache slower than no cache for many keys.
 const FRESH_MS = 20;
-// About 6 MB.
-const RECORDS_MAX = 10_000;
-
-/** A number that changes with each commit of another connection. */
-const READ_VERSION: Statement = { text: 'PRAGMA data_version', values: [] };
+const RECORDS_MAX = 10_000; // about 6 MB
 
 /** Keys that were read a moment ago: every `FRESH_MS` the first look-up asks whether another process has written. */
 function createKeyCache(run: Run): Pick<ControlDatabase, 'findKey' | 'forget'> {
@@ -94,18 +85,16 @@ function createKeyCache(run: Run): Pick<ControlDatabase, 'findKey' | 'forget'> {
   let seen: unknown;
   let freshUntilMs = 0;
 
-  function followOthers(): void {
-    const nowMs = performance.now(); // never set back, as the clock may be
-    if (nowMs < freshUntilMs) return;
-    freshUntilMs = nowMs + FRESH_MS;
-    const version = run(READ_VERSION)[0]?.['data_version'];
-    if (version !== seen) known.forget();
-    seen = version;
-  }
-
   return {
     findKey(id) {
-      followOthers();
+      const nowMs = performance.now(); // never set back, as the clock may be
+      if (nowMs >= freshUntilMs) {
+        freshUntilMs = nowMs + FRESH_MS;
+        // A number that changes with each commit of another connection.
+        const version = run({ text: 'PRAGMA data_version', values: [] })[0]?.['data_version'];
+        if (version !== seen) known.forget();
+        seen = version;
+      }
       return known.find(id);
     },
     forget: known.forget,
@@ -116,19 +105,19 @@ function createKeyCache(run: Run): Pick<ControlDatabase, 'findKey' | 'forget'> {
 function orUnavailable<T>(work: () => T): T {
   try {
     return work();
-  } catch (error) {
-    const failure = findSqliteFailure(error);
-    if (failure === undefined) throw error;
-    if (failure === 'full') throw new TailraceError('overloaded', FULL, { cause: error });
-    if (failure === 'busy') throw new TailraceError('overloaded', BUSY, { cause: error });
-    const message = `the key store in the data directory cannot be used: ${messageOf(error)}`;
-    throw new TailraceError('engine_unavailable', message, { cause: error });
+  } catch (cause) {
+    const failure = findSqliteFailure(cause);
+    if (failure === undefined) throw cause;
+    if (failure !== 'other') throw new TailraceError('overloaded', OVERLOADED[failure], { cause });
+    const message = `the key store in the data directory cannot be used: ${messageOf(cause)}`;
+    throw new TailraceError('engine_unavailable', message, { cause });
   }
 }
 
-const FULL =
-  'the disk of the data directory is full: nothing was written to the key store; make room and try again';
-const BUSY = 'another process is changing the key store; try again';
+const OVERLOADED = {
+  full: 'the disk of the data directory is full: nothing was written to the key store; make room and try again',
+  busy: 'another process is changing the key store; try again',
+};
 
 /** Opens a database that only its owner can read, or creates it with its folder. */
 function openDatabase(file: string): DatabaseSync {

@@ -23,17 +23,8 @@ export interface SignedToken {
 
 export type Tokens = ReturnType<typeof createTokens>;
 
-/** The reason why a token is rejected. */
-export interface Unreadable {
-  readonly reason: 'expired' | 'unknown';
-}
-
-export interface TokensOptions {
-  /** At least 32 bytes. */
-  readonly secret: Uint8Array;
-  /** ms since the epoch. */
-  readonly now: () => number;
-}
+/** The claims of a token, or why it is rejected. */
+export type ReadToken = SignedToken | { readonly reason: 'expired' | 'unknown' };
 
 const ISSUER = 'tailrace';
 const ALGORITHM = 'HS256';
@@ -48,12 +39,15 @@ export function looksLikeToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** Signed tokens (HS256). With the secret any token can be minted, so it is protected like the keys. */
-export function createTokens({ secret, now }: TokensOptions) {
+/**
+ * Signed tokens (HS256). With the secret any token can be minted, so it is protected like the keys.
+ * @param options `secret`: at least 32 bytes; `now`: ms since the epoch
+ */
+export function createTokens({ secret, now }: { readonly secret: Uint8Array; readonly now: () => number }) {
   const key = createSecretKey(secret);
   const known = new LRUCache<string, SignedToken>({ max: KNOWN_MAX });
 
-  async function verify(text: string): Promise<SignedToken | Unreadable> {
+  async function verify(text: string): Promise<ReadToken> {
     const { errors, jwtVerify } = await import('jose'); // loaded only if it is used
     try {
       const { payload } = await jwtVerify(text, key, {
@@ -81,13 +75,10 @@ export function createTokens({ secret, now }: TokensOptions) {
      * Returns a fingerprint of a key's hash, keyed with the secret of tokens: without it the holder of a token could
      * guess a weak key of the environment offline.
      */
-    print: (hash: Uint8Array) =>
-      createHmac('sha256', key)
-        .update('tailrace key\0') // no token's signature covers such a text
-        .update(hash)
-        .digest()
-        .subarray(0, PRINT_BYTES)
-        .toString('base64url'),
+    print(hash: Uint8Array): string {
+      const mac = createHmac('sha256', key).update('tailrace key\0'); // no token's signature covers such a text
+      return mac.update(hash).digest().subarray(0, PRINT_BYTES).toString('base64url');
+    },
     /** @returns the token: a JSON Web Token, signed with HS256 */
     async mint({ parent, parentPrint, expiresMs, grant }: Omit<SignedToken, 'id'>) {
       const { SignJWT } = await import('jose');
@@ -102,11 +93,8 @@ export function createTokens({ secret, now }: TokensOptions) {
         .sign(key);
       return { token, id };
     },
-    /**
-     * Returns the claims of a token that we signed and that has not expired; otherwise why it is rejected. A promise
-     * only if it is new.
-     */
-    read(text: string): SignedToken | Unreadable | Promise<SignedToken | Unreadable> {
+    /** Returns the claims of a token that we signed and that has not expired. A promise only if it is new. */
+    read(text: string): ReadToken | Promise<ReadToken> {
       const print = hashKey(text).toString('base64');
       const kept = known.get(print);
       if (kept !== undefined) return kept.expiresMs > now() ? kept : { reason: 'expired' };
@@ -118,15 +106,13 @@ export function createTokens({ secret, now }: TokensOptions) {
   };
 }
 
-/** The rights of a signed token. It always expires and never manages: tokens are for front ends. */
-export interface TokenGrant extends Grant {
-  readonly scopes: readonly TokenScope[];
-  readonly expiresMs: number;
-}
-
 export const TOKEN_SCOPES = ['query', 'ingest'] as const;
 
-export type TokenScope = (typeof TOKEN_SCOPES)[number];
+/** The rights of a signed token. It always expires and never manages: tokens are for front ends. */
+export interface TokenGrant extends Grant {
+  readonly scopes: readonly (typeof TOKEN_SCOPES)[number][];
+  readonly expiresMs: number;
+}
 
 const NAMES = Type.Optional(Type.Array(Type.String()));
 /** Whether this version knows the grant in a token: one that another version wrote may have limits unknown to this one. */
@@ -147,13 +133,15 @@ const SECRET_BYTES = 32;
 /**
  * Returns the secret that signs tokens: that of the settings, or one that is created once for the data directory, in
  * a file that only its owner can read. Deleting the file voids all tokens.
- *
- * @param setting empty if not set; the text of such a file is the same secret, so that tokens stay valid if the
- * service moves
+ * @param setting empty if not set; the text of such a file is the same secret, so that tokens outlive a move
  * @throws InputError if the file cannot be read or created, TransientError if that may pass
  */
 export function openTokenSecret(dataDir: string, setting: string): Uint8Array {
-  if (setting !== '') return decodeFileText(setting) ?? Buffer.from(setting);
+  if (setting !== '') {
+    const decoded = Buffer.from(setting, 'base64url');
+    const isOfFile = decoded.length === SECRET_BYTES && decoded.toString('base64url') === setting;
+    return isOfFile ? decoded : Buffer.from(setting);
+  }
   const file = join(dataDir, SECRET_FILE);
   try {
     createSecret(file);
@@ -164,12 +152,6 @@ export function openTokenSecret(dataDir: string, setting: string): Uint8Array {
   }
   const fault = `the secret of tokens ${file} is damaged: it must hold ${SECRET_BYTES} bytes in base64url`;
   throw new InputError([`${fault}; delete it to get a new one, which voids all tokens`]);
-}
-
-/** @returns `undefined` if the text is not that of such a file: other settings are secrets as they are */
-function decodeFileText(text: string): Buffer | undefined {
-  const secret = Buffer.from(text, 'base64url');
-  return secret.length === SECRET_BYTES && secret.toString('base64url') === text ? secret : undefined;
 }
 
 /** Writes a new secret, unless the file exists. */

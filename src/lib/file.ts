@@ -17,7 +17,6 @@ import { describeSystemFailure } from './system-failure.ts';
 
 /**
  * Replaces a file atomically: after a crash it holds the old text or the new one. Only its owner can read it.
- *
  * @throws Node's error; the old file then stays
  */
 export function replaceFile(path: string, text: string): void {
@@ -39,14 +38,11 @@ export function replaceFile(path: string, text: string): void {
  * Creates a file that only its owner can read, before anything is written into it. An existing file, such as a restored
  * backup, is made unreadable for other users. The files that SQLite creates beside its database get the same rights.
  */
-export function makePrivateFile(file: string): void {
+export const makePrivateFile = (file: string) =>
   withFile(file, 'a', (descriptor) => fchmodSync(descriptor, 0o600));
-}
 
 /** Syncs a folder, so that the names in it survive a crash of the machine. */
-export function syncFolder(dir: string): void {
-  withFile(dir, 'r', fsyncSync);
-}
+export const syncFolder = (dir: string) => withFile(dir, 'r', fsyncSync);
 
 function withFile(path: string, flags: string, work: (descriptor: number) => void): void {
   const descriptor = openSync(path, flags, 0o600);
@@ -80,8 +76,6 @@ export async function readFreeBytes(dir: string): Promise<number | undefined> {
 /**
  * Creates a folder and its missing parents. Node's own `recursive` never returns if the system does not allow the name,
  * as below `/proc`: it creates the parent, which exists, and begins again.
- *
- * @param mode of each folder that is created
  * @returns whether it was created
  * @throws Node's error; `EEXIST` or `ENOTDIR` if it, or one above it, is a file
  */
@@ -127,14 +121,10 @@ const NAME = /^(?!\.{1,2}$)[^/\\\p{Cc}\p{Cs}]+$/u;
 
 /**
  * Returns the path of a file or folder that a caller or a file from elsewhere names. Every such path is created here:
- * names joined by `/`, with the links that they lead through resolved and compared with the folder. What follows after
- * the first missing name is new, so no link can be in it.
- *
- * @param folder exists
- * @param name relative to it
- * @returns the two, joined
- * @throws OutsideError if it would be outside of the folder, or lead through a link to nothing; Node's error if the
- *   disk fails
+ * names joined by `/`, with the links that they lead through resolved and compared with the folder, which exists. What
+ * follows after the first missing name is new, so no link can be in it.
+ * @returns `folder` and `name`, joined
+ * @throws OutsideError if it would be outside of the folder, or lead through a link to nothing; Node's error
  */
 export async function findBelow(folder: string, name: string): Promise<string> {
   const names = name.split('/');
@@ -176,8 +166,6 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /**
  * Returns the path of a file or folder of the package, relative to the working folder if it lies below it:
  * `docs/settings.md` in a checkout, `node_modules/tailrace/docs/settings.md` beside an installed package.
- *
- * @param name path from the root of the package
  */
 export function packagePath(name: string): string {
   const path = join(ROOT, name);

@@ -22,12 +22,9 @@ export function deriveSecret(secret: Uint8Array, purpose: string): Uint8Array {
 }
 
 /**
- * Maps a name to a key in a store that others can read: equal names have equal keys, and a key reveals nothing about
- * its name.
+ * Returns a function that maps names to keys in a store that others can read: equal names have equal keys, and a key
+ * reveals nothing about its name. `prefix` starts every key, in clear.
  */
-export type NameOf = (what: string) => string;
-
-/** @param prefix starts every key, in clear */
-export function createNames(secret: Uint8Array, prefix: string): NameOf {
+export function createNames(secret: Uint8Array, prefix: string): (name: string) => string {
   return (what) => prefix + createHmac('sha256', secret).update(what).digest('base64url');
 }

@@ -1,7 +1,4 @@
-/**
- * Returns the memory of a buffer that can move to another thread; a buffer that shares its memory with others is copied
- * instead.
- */
+/** Returns the memory of a buffer that can move to another thread; one that shares it with others is copied instead. */
 export function transferable({ buffer, length }: Uint8Array): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && length === buffer.byteLength ? [buffer] : [];
 }

@@ -7,9 +7,7 @@ import { TailraceError } from '../errors.ts';
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * Returns the text of a header, which senders write as UTF-8; `undefined` if it is missing or empty.
- *
- * @param name in lower case
+ * Returns the text of a header (`name`: in lower case), which senders write as UTF-8; `undefined` if missing or empty.
  * @throws TailraceError `invalid_request` if it is not UTF-8: a guess could name another project or caller
  */
 export function headerOf({ headers }: { readonly headers: Headers }, name: string): string | undefined {
@@ -32,10 +30,7 @@ export function writeHeader(text: string): string {
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
-/**
- * Returns the part of an address that a sender cannot choose: an IPv4 address as it is, the first 64 bits of an IPv6
- * address, since one host owns the other 64.
- */
+/** Returns the part of an address that a sender cannot choose: of IPv6 the first 64 bits, since a host owns the others. */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address; // `::ffff:192.0.2.1` is an IPv4 address
   const [left = [], right = []] = address.split('::').map((side) => (side === '' ? [] : side.split(':')));
@@ -53,9 +48,9 @@ export function isPublicAddress(address: string): boolean {
   return UNICAST.check(address, 'ipv6') && !RESERVED.check(address, 'ipv6');
 }
 
-function createBlockList(...subnets: readonly string[]): BlockList {
+function createBlockList(subnets: string): BlockList {
   const list = new BlockList();
-  for (const subnet of subnets) {
+  for (const subnet of subnets.split(/\s+/)) {
     const [network = '', bits] = subnet.split('/');
     list.addSubnet(network, Number(bits), isIPv6(network) ? 'ipv6' : 'ipv4');
   }
@@ -63,21 +58,14 @@ function createBlockList(...subnets: readonly string[]): BlockList {
 }
 
 // IPv6 addresses of hosts, and IPv4 addresses written as IPv6.
-const UNICAST = createBlockList('2000::/3', '::ffff:0:0/96');
+const UNICAST = createBlockList('2000::/3 ::ffff:0:0/96');
 
 // IANA's registries of special-purpose addresses; those of IPv4 count as IPv6, too.
 const RESERVED = createBlockList(
-  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
-  ...[
-    '192.0.0.0/24',
-    '192.0.2.0/24',
-    '192.31.196.0/24',
-    '192.52.193.0/24',
-    '192.88.99.0/24',
-    '192.168.0.0/16',
-  ],
-  ...['192.175.48.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3'],
-  ...['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'],
+  `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12
+   192.0.0.0/24 192.0.2.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16
+   192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3
+   2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20`,
 );
 
 /** Returns the address that a URL's host spells, such as `[::1]`; `undefined` for a name. */

@@ -21,12 +21,7 @@ export interface Random {
 /** @param seed any text; texts that differ in one character give unrelated numbers */
 export function createRandom(seed: string): Random {
   const digest = createHash('sha256').update(seed).digest();
-  let [a, b, c, d] = [0, 4, 8, 12].map((offset) => digest.readInt32LE(offset)) as [
-    number,
-    number,
-    number,
-    number,
-  ];
+  let [a = 0, b = 0, c = 0, d = 0] = [0, 4, 8, 12].map((offset) => digest.readInt32LE(offset));
   /** Chris Doty-Humphrey's sfc32: 32 random bits. */
   const bits = () => {
     const sum = (a + b + d++) | 0;
@@ -61,10 +56,8 @@ export function createWeighted<T>(items: readonly (readonly [weight: number, ite
   });
   return (random: Random): T => {
     const mark = random.next() * total;
-    return at(
-      items,
-      bounds.findIndex((bound) => mark < bound),
-    )[1];
+    const index = bounds.findIndex((bound) => mark < bound);
+    return at(items, index)[1];
   };
 }
 

@@ -1,33 +1,17 @@
 import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 
 /** A reply of Redis; texts are bytes. */
-export type RedisReply = Buffer | string | number | null | readonly RedisReply[];
+type RedisReply = Buffer | string | number | null | readonly RedisReply[];
 
 /** A Redis or Valkey server, which may be unavailable at any time. */
-export interface Redis {
-  /** Whether there is a connection. */
-  readonly isUp: boolean;
-  /**
-   * Sends a command, which must get its reply within the deadline. After a missed deadline the connection is dropped
-   * for all callers, so a server that never responds costs one deadline, not one per caller.
-   *
-   * @returns `undefined` if Redis is unavailable, late, or rejects the command; never throws
-   */
-  send(command: readonly (string | Buffer)[]): Promise<RedisReply | undefined>;
-  /** Idempotent. */
-  close(): void;
-}
+export type Redis = Readonly<ReturnType<typeof openRedis>>;
 
-export interface RedisEvents {
+interface RedisEvents {
   /** Called when the connection is open, for the first time or again. */
   readonly onUp: () => void;
   /** Called when the connection was lost or could not be opened; once until it is back. */
   readonly onDown: (error: unknown) => void;
-  /**
-   * Called when a command failed. Not called without a connection: then none are sent.
-   *
-   * @param isRejected Redis rejected the command; the connection is kept
-   */
+  /** Called when a command that was sent failed. @param isRejected Redis rejected it; the connection is kept */
   readonly onFailure: (error: unknown, isRejected: boolean) => void;
 }
 
@@ -39,17 +23,8 @@ const COMMANDS_MAX = 10_000;
 
 type Client = ReturnType<typeof create>;
 
-/**
- * Starts to connect and returns; retries once a second until it is closed.
- *
- * @param url `redis://…` or `rediss://…`
- * @param deadlineMs longest wait for a reply
- */
-export function openRedis(
-  url: string,
-  { onUp, onDown, onFailure }: RedisEvents,
-  deadlineMs = DEADLINE_MS,
-): Redis {
+/** Starts to connect and returns; retries once a second until it is closed. @param deadlineMs longest wait for a reply */
+export function openRedis(url: string, { onUp, onDown, onFailure }: RedisEvents, deadlineMs = DEADLINE_MS) {
   let current: Client | undefined;
   let isClosed = false;
   let isReportedDown = false;
@@ -82,10 +57,16 @@ export function openRedis(
 
   void connect();
   return {
+    /** Whether there is a connection. */
     get isUp() {
       return current?.isReady === true;
     },
-    async send(command) {
+    /**
+     * Sends a command, which must get its reply within the deadline. After a missed deadline the connection is dropped
+     * for all callers, so a server that never responds costs one deadline, not one per caller.
+     * @returns `undefined` if Redis is unavailable, late, or rejects the command; never throws
+     */
+    async send(command: readonly (string | Buffer)[]): Promise<RedisReply | undefined> {
       const client = current;
       if (client?.isReady !== true) return undefined;
       try {
@@ -97,7 +78,8 @@ export function openRedis(
         return undefined;
       }
     },
-    close() {
+    /** Idempotent. */
+    close(): void {
       isClosed = true;
       current?.destroy();
       current = undefined;

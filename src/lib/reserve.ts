@@ -6,14 +6,7 @@ import { readFreeBytes } from './file.ts';
 import { isOutOfSpace } from './system-failure.ts';
 
 /** A file whose bytes are given back on a full disk to what must work there: deletions, retention, changes of keys. */
-export interface Reserve {
-  /** Gives back so many bytes if less is free. Default: all of them, for the engine. */
-  free(bytes?: number): Promise<void>;
-  /** Fills the file up if there is room for it, and so much is left. For a task. */
-  keep(roomBytes?: number): Promise<void>;
-  /** Whether the disk has no room for the whole file: what is left is not for events. */
-  isSpent(): boolean;
-}
+export type Reserve = ReturnType<typeof createReserve>;
 
 // The engine writes nothing, not even the removal of a day, below 1 MB, and merges of small files may take a half of
 // what is free.
@@ -24,7 +17,7 @@ export const SHARE_BYTES = 1024 * 1024;
 const ROOM_BYTES = 2 * SHARE_BYTES;
 
 /** @param readFree free bytes on the disk; `undefined` if unknown */
-export function createReserve(dataDir: string, readFree = () => readFreeBytes(dataDir)): Reserve {
+export function createReserve(dataDir: string, readFree = () => readFreeBytes(dataDir)) {
   const missing = () => RESERVE_BYTES - sizeOf(fileOf(dataDir));
   let isKept = false;
   let hasNoRoom = false;
@@ -36,10 +29,12 @@ export function createReserve(dataDir: string, readFree = () => readFreeBytes(da
   }
 
   return {
-    async free(bytes = RESERVE_BYTES) {
+    /** Gives back so many bytes if less is free. Default: all of them, for the engine. */
+    async free(bytes = RESERVE_BYTES): Promise<void> {
       if (((await readFree()) ?? bytes) < bytes) giveBack(dataDir, bytes);
     },
-    async keep(roomBytes = ROOM_BYTES) {
+    /** Fills the file up if there is room for it, and so much is left. For a task. */
+    async keep(roomBytes = ROOM_BYTES): Promise<void> {
       hasNoRoom = missing() > 0 && ((await readFree()) ?? Number.POSITIVE_INFINITY) < missing() + roomBytes;
       if (hasNoRoom) return;
       await fill().catch((error: unknown) => {
@@ -48,7 +43,7 @@ export function createReserve(dataDir: string, readFree = () => readFreeBytes(da
       });
       isKept = true;
     },
-    // A command may have taken some a moment ago.
+    /** Whether the disk has no room for the whole file: a command may have taken some. What is left is not for events. */
     isSpent: () => hasNoRoom || (isKept && missing() > 0),
   };
 }

@@ -10,7 +10,7 @@ const ajv = new Ajv({
 });
 
 /** Checks a value. Its faults are in `errors` until the next call. */
-export interface SchemaCheck<T> {
+interface SchemaCheck<T> {
   (value: unknown): value is T;
   errors?: ValidateFunction['errors'];
 }

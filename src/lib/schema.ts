@@ -31,13 +31,9 @@ export function listOf<T extends TSchema>(
   [minItems, maxItems]: readonly [number, number],
   unit: string,
 ) {
-  const uniqueItems = unit.startsWith('different ');
-  return Type.Array(items, {
-    ...(minItems > 0 && { minItems }),
-    maxItems,
-    ...(uniqueItems && { uniqueItems }),
-    unit,
-  });
+  const isSet = unit.startsWith('different ');
+  const bounds = { ...(minItems > 0 && { minItems }), maxItems, ...(isSet && { uniqueItems: true }) };
+  return Type.Array(items, { ...bounds, unit });
 }
 
 /** Returns the properties as those that an object may lack. */
@@ -62,26 +58,17 @@ export const instantOrNull = (description: string) => orNull(instant(description
 export const UUID = Type.String({ format: 'uuid' });
 
 /** Our own annotations: `expected` is the end of the sentence "must be …", `unit` what an integer or a list counts. */
-interface Described {
-  readonly expected?: string;
-  readonly unit?: string;
+interface Described
+  extends Partial<Record<'expected' | 'unit' | 'pattern', string>>,
+    Partial<Record<Bound, number>> {
   readonly type?: unknown;
   readonly enum?: readonly unknown[];
-  readonly pattern?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
   readonly additionalProperties?: unknown;
   readonly properties?: object;
 }
+type Bound = 'minimum' | 'maximum' | 'minLength' | 'maxLength' | 'minItems' | 'maxItems';
 
-/**
- * Describes the values that a schema accepts, as the end of the sentence "must be …", by `expected` or by its bounds;
- * `undefined` if these do not say it.
- */
+/** Describes the values that a schema accepts, as the end of "must be …"; `undefined` if it does not say it. */
 export function expectedOf(schema: object): string | undefined {
   const { expected, type, pattern, maxLength, properties, additionalProperties, ...rest }: Described = schema;
   if (typeof expected === 'string') return expected;

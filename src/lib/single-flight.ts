@@ -1,10 +1,13 @@
 import { untilAborted } from './abort.ts';
 
-/** Registers a listener for the name of each caller that joins from now on. */
-export type OnJoin = (listener: (name: string) => void) => void;
-
-/** Starts the computation. The signal aborts when the last caller has left. */
-export type Flight<T> = (signal: AbortSignal, onJoin: OnJoin) => Promise<T>;
+/**
+ * Starts the computation. The signal aborts when the last caller has left; `onJoin` registers a listener for the name
+ * of each caller that joins from now on.
+ */
+export type Flight<T> = (
+  signal: AbortSignal,
+  onJoin: (listener: (name: string) => void) => void,
+) => Promise<T>;
 
 export interface FlightCaller {
   readonly signal?: AbortSignal | undefined;
@@ -12,20 +15,7 @@ export interface FlightCaller {
   readonly name?: string | undefined;
 }
 
-/** Runs one computation per key, shared by all callers that ask while it runs. */
-export interface SingleFlight<T> {
-  /**
-   * Returns the result of `start`, which is called only if no flight of this key is under way. A caller that aborts
-   * leaves without the others; the flight itself is aborted when its last caller has left.
-   *
-   * @returns the flight's result, and whether this call joined a flight that another call started
-   */
-  run(key: string, start: Flight<T>, caller?: FlightCaller): Promise<{ value: T; joined: boolean }>;
-  /** Whether a call of this key would join a flight. */
-  has(key: string): boolean;
-  /** Flights under way. */
-  readonly size: number;
-}
+export type SingleFlight<T> = ReturnType<typeof createSingleFlight<T>>;
 
 interface Entry<T> {
   readonly promise: Promise<T>;
@@ -34,7 +24,8 @@ interface Entry<T> {
   callers: number;
 }
 
-export function createSingleFlight<T>(): SingleFlight<T> {
+/** Runs one computation per key, shared by all callers that ask while it runs. */
+export function createSingleFlight<T>() {
   const flights = new Map<string, Entry<T>>();
 
   function open(key: string, start: Flight<T>): Entry<T> {
@@ -58,11 +49,21 @@ export function createSingleFlight<T>(): SingleFlight<T> {
   }
 
   return {
+    /** Flights under way. */
     get size() {
       return flights.size;
     },
-    has: (key) => flights.has(key),
-    async run(key, start, { signal, name } = {}) {
+    /** Whether a call of this key would join a flight. */
+    has: (key: string) => flights.has(key),
+    /**
+     * Returns the result of `start`, which is called only if no flight of this key is under way: else this call joins
+     * it. A caller that aborts leaves without the others; the flight is aborted when its last caller has left.
+     */
+    async run(
+      key: string,
+      start: Flight<T>,
+      { signal, name }: FlightCaller = {},
+    ): Promise<{ value: T; joined: boolean }> {
       signal?.throwIfAborted();
       const existing = flights.get(key);
       const entry = existing ?? open(key, start);

@@ -4,10 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface Task {
   /** In logs and as a label of metrics: lower case, with dashes. */
   readonly name: string;
-  /**
-   * From the start of one run to the start of the next. A run that takes longer delays the next one; missed runs are
-   * not made up for.
-   */
+  /** From the start of one run to the start of the next. A longer run delays it; missed runs are not made up for. */
   readonly everyMs: number;
   /** A rejection is reported, and the next run starts as usual. */
   readonly run: () => unknown;
@@ -15,7 +12,7 @@ export interface Task {
   readonly runsAtEnd?: boolean;
 }
 
-export interface TaskOptions {
+interface TaskOptions {
   /** Called with the rejection of a run. Without it, `run` has to report its own failures. */
   readonly onFailure?: (error: unknown) => void;
   /**
@@ -25,18 +22,13 @@ export interface TaskOptions {
   readonly repeat?: (tick: () => void, ms: number) => () => void;
 }
 
-export interface RunningTask {
-  /** Runs now, or joins the run that has started already. Never rejects. */
-  trigger(): Promise<void>;
-  /** Starts no further run; resolves when the last one has ended, or after five seconds. */
-  stop(): Promise<void>;
-}
+export type RunningTask = ReturnType<typeof startTask>;
 
 // A run that waits for a server which does not respond must not keep the service from ending.
 const STOP_MS_MAX = 5_000;
 
 /** Runs a task every `everyMs`, one run at a time, until it is stopped. The first run starts after `everyMs`. */
-export function startTask({ everyMs, run, runsAtEnd = false }: Task, options: TaskOptions = {}): RunningTask {
+export function startTask({ everyMs, run, runsAtEnd = false }: Task, options: TaskOptions = {}) {
   const { onFailure, repeat = repeatUnref } = options;
   let running: Promise<void> | undefined;
 
@@ -57,8 +49,10 @@ export function startTask({ everyMs, run, runsAtEnd = false }: Task, options: Ta
 
   const end = repeat(() => void trigger(), everyMs);
   return {
+    /** Runs now, or joins the run that has started already. Never rejects. */
     trigger,
-    async stop() {
+    /** Starts no further run; resolves when the last one has ended, or after five seconds. */
+    async stop(): Promise<void> {
       end();
       if (running !== undefined) await Promise.race([running, delay(STOP_MS_MAX, undefined, { ref: false })]);
       if (runsAtEnd) await trigger();
@@ -71,7 +65,7 @@ function repeatUnref(tick: () => void, ms: number): () => void {
   return () => clearInterval(timer);
 }
 
-export interface BackOff {
+interface BackOff {
   /** The delay after the first failure. */
   readonly firstMs: number;
   readonly longestMs: number;

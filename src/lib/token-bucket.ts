@@ -12,25 +12,14 @@ export interface TokenBucket {
 }
 
 /** The outcome of a request for a token. */
-export interface RateDecision {
-  /** Whether there was a token. If not, none is consumed. */
-  readonly passed: boolean;
-  /** Whole tokens left. */
-  readonly remaining: number;
-  /** Whole seconds until the bucket is full, rounded up. */
-  readonly resetSeconds: number;
-  /** Whole seconds until there is a token, rounded up, at least 1. */
-  readonly retryAfterSeconds: number;
-}
+export type RateDecision = Readonly<ReturnType<typeof decideRate>>;
 
 // Sums of fractions fall a little short. Without this a caller that waits for Retry-After could be rejected again.
 export const ROUNDING_TOKENS = 1e-4;
 
 /**
- * Takes a token from a bucket that fills with `perSecond` tokens a second up to `burst`. A changed rate applies at
- * once. A clock that is set back adds no tokens and removes none.
- *
- * @param bucket `undefined`: full
+ * Takes a token from a bucket that fills with `perSecond` tokens a second up to `burst` (`undefined`: a full one). A
+ * changed rate applies at once. A clock that is set back adds no tokens and removes none.
  */
 export function takeToken(
   bucket: TokenBucket | undefined,
@@ -44,11 +33,15 @@ export function takeToken(
 }
 
 /** @param left tokens after the request */
-export function decideRate(left: number, passed: boolean, { perSecond, burst }: Rate): RateDecision {
+export function decideRate(left: number, passed: boolean, { perSecond, burst }: Rate) {
   return {
+    /** Whether there was a token. If not, none is consumed. */
     passed,
+    /** Whole tokens left. */
     remaining: Math.floor(left),
+    /** Until the bucket is full, rounded up. */
     resetSeconds: secondsFor(burst - left, perSecond),
+    /** Until there is a token, rounded up. */
     retryAfterSeconds: Math.max(1, secondsFor(1 - left, perSecond)),
   };
 }

@@ -6,6 +6,7 @@ import type { KeyPage } from '../keys/control-store.ts';
 import {
   checkAgainst,
   checkGrant,
+  findFault,
   type Grant,
   isListed,
   isNarrower,
@@ -52,10 +53,8 @@ export async function listKeys(
   { state, ...page }: KeyPage & { readonly state: (typeof KEY_STATES)[number] },
 ): Promise<{ result: KeyView[] }> {
   const nowMs = now();
-  const hasState = ({ revokedMs, expiresMs }: KeyRecord) => {
-    const hasEnded = revokedMs !== undefined || (expiresMs !== undefined && expiresMs <= nowMs);
-    return state === 'all' || hasEnded === (state === 'ended');
-  };
+  const hasState = (key: KeyRecord) =>
+    state === 'all' || (findFault(key, nowMs) !== undefined) === (state === 'ended');
   const isShown = (key: KeyRecord) => hasState(key) && isWithinReach(key, caller) === undefined;
   return { result: (await readPage(keyring, isShown, page)).map(toKeyView) };
 }

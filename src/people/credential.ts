@@ -11,14 +11,9 @@ import type { createPeopleCallers, Proxied } from './role.ts';
 import type { Sessions } from './sessions.ts';
 
 /** The names of an origin's cookies: of a session, and of a sign-in that has begun. */
-export interface Cookies {
-  readonly session: string;
-  readonly login: string;
-}
+export type Cookies = Readonly<Record<'session' | 'login', string>>;
 
-/**
- * Browsers accept it over HTTPS only, from the host itself and without a Domain: no sibling host can set such a cookie.
- */
+/** Browsers accept it over HTTPS only, from the host itself and without a Domain: no sibling host can set such a cookie. */
 const SECURE = '__Host-';
 export const SECURE_COOKIES: Cookies = { session: `${SECURE}tailrace`, login: `${SECURE}tailrace-login` };
 
@@ -51,14 +46,9 @@ export function readCookie({ cookie: header }: IncomingHttpHeaders, name: string
 
 /** Writes a `Set-Cookie`. @param value base64url, dots and underscores; empty: deletes the cookie */
 export function writeCookie(name: string, value: string, seconds: number): string {
-  const parts = [
-    `${name}=${value}`,
-    'Path=/',
-    `Max-Age=${value === '' ? 0 : seconds}`,
-    'HttpOnly',
-    'SameSite=Lax',
-  ];
-  return [...parts, ...(name.startsWith(SECURE) ? ['Secure'] : [])].join('; ');
+  const secure = name.startsWith(SECURE) ? '; Secure' : '';
+  const age = value === '' ? 0 : seconds;
+  return `${name}=${value}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Lax${secure}`;
 }
 
 const PATH_CHARS_MAX = 2_000;
@@ -70,8 +60,7 @@ const BASE = 'https://tailrace.invalid';
  */
 export function findLocalPath(text: string): string | undefined {
   // Browsers read a backslash as a slash, and drop tabs and line breaks.
-  if (text.length > PATH_CHARS_MAX || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text) || text.includes('\\'))
-    return undefined;
+  if (text.length > PATH_CHARS_MAX || !/^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/.test(text)) return undefined;
   if (!URL.canParse(text, BASE)) return undefined;
   const { origin, pathname, search, hash } = new URL(text, BASE);
   // `/.//example.com` has become `//example.com`, which is another host.
@@ -79,11 +68,8 @@ export function findLocalPath(text: string): string | undefined {
   return `${pathname}${search}${hash}`;
 }
 
-/** A sign-in that has begun. */
-export interface Login extends LoginSecrets {
-  /** The path to which the browser returns. */
-  readonly to: string;
-}
+/** A sign-in that has begun; the browser returns to the path `to`. */
+export type Login = LoginSecrets & { readonly to: string };
 
 /** How long a person may take at the provider. */
 export const LOGIN_SECONDS = 600;
@@ -92,9 +78,7 @@ const ALGORITHMS = { alg: 'dir', enc: 'A256GCM' } as const;
 
 /**
  * Seals a sign-in for the browser that has begun it, so that requests without a session store nothing, and any
- * replica can finish it.
- *
- * @param secret that of tokens
+ * replica can finish it. `secret`: that of tokens.
  */
 export function createLoginSeal(secret: Uint8Array, now: () => number) {
   const key = deriveSecret(secret, 'tailrace sign-in');
@@ -143,6 +127,8 @@ export type Credential = string | undefined | Ambient;
 /** Finds the caller by any of these. Rejects as `Keyring.authenticate`. */
 export type Authenticate = (sent: Credential, address?: string) => Caller | Promise<Caller>;
 
+const FORGED = 'the header that names a user is accepted once, and only from a proxy of TAILRACE_TRUST_PROXY';
+
 interface AuthenticateParts {
   readonly keyring: Pick<Keyring, 'authenticate' | 'countRejected'>;
   readonly sessions: Pick<Sessions, 'authenticate'>;
@@ -156,10 +142,7 @@ export function createAuthenticate({ keyring, sessions, callers }: AuthenticateP
     return orRejected(() => {
       if (sent.kind === 'proxy') return callers.ofProxy(sent);
       keyring.countRejected('', 'unknown', address);
-      throw unauthorized(
-        'the header that names a user is accepted once, and only from a proxy of TAILRACE_TRUST_PROXY',
-        'unknown',
-      );
+      throw unauthorized(FORGED, 'unknown');
     });
   };
 
@@ -177,11 +160,7 @@ export function createAuthenticate({ keyring, sessions, callers }: AuthenticateP
 
 type AmbientSettings = Pick<Config, 'publicUrl' | 'trustProxy' | 'trustedUserHeader'>;
 
-/**
- * Reads what a browser sends by itself; a key beside it takes precedence, which the calling code sees to.
- *
- * @throws TailraceError as `headerOf`
- */
+/** Reads what a browser sends by itself; the calling code prefers a key beside it. @throws TailraceError as `headerOf` */
 export type ReadAmbient = (request: IncomingMessage) => Ambient | undefined;
 
 export function createReadAmbient(settings: AmbientSettings): ReadAmbient {
@@ -197,10 +176,7 @@ export function createReadAmbient(settings: AmbientSettings): ReadAmbient {
 
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host'];
 
-/**
- * Finds the cookie of a session. That of plain HTTP counts only on this machine: a sibling of any other host could
- * have set it.
- */
+/** Finds the cookie of a session. That of plain HTTP counts only on this machine: a sibling host could have set it. */
 function createFindSecret({ publicUrl }: AmbientSettings) {
   const isAlwaysSecure = publicUrl.startsWith('https:');
   return ({ headers, socket }: IncomingMessage): string | undefined => {

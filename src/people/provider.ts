@@ -6,22 +6,11 @@ import { messageOf, TailraceError } from '../errors.ts';
 import type { Claims } from '../keys/session-store.ts';
 import { isObject } from '../lib/json.ts';
 
-type ProviderSettings = Pick<Config, 'oidcIssuer' | 'oidcClient'>;
-
-/** The secrets of one sign-in. The browser keeps them, sealed, while it is at the provider. */
-export interface LoginSecrets {
-  readonly state: string;
-  readonly nonce: string;
-  /** PKCE. */
-  readonly verifier: string;
-}
+/** The secrets of one sign-in (`verifier`: PKCE). The browser keeps them, sealed, while it is at the provider. */
+export type LoginSecrets = Readonly<Record<'state' | 'nonce' | 'verifier', string>>;
 
 /** A person whom the provider has signed in. */
-export interface SignedIn {
-  readonly issuer: string;
-  readonly subject: string;
-  readonly claims: Claims;
-}
+export type SignedIn = { readonly issuer: string; readonly subject: string; readonly claims: Claims };
 
 export type Provider = ReturnType<typeof createProvider>;
 
@@ -31,17 +20,20 @@ const TIMEOUT_SECONDS = 5;
 const CLOCK_TOLERANCE_SECONDS = 60;
 const DESCRIPTION_PATH = '/.well-known/openid-configuration';
 const DESCRIPTION_MS = 300_000;
+const UNAVAILABLE =
+  'the provider that signs people in does not respond as it should; try again, or sign in with a key';
 
 /**
  * The provider of OpenID Connect. Its description is read by a sign-in and kept for five minutes, so the service starts
  * while it is unavailable; its keys are read by each, so they may be replaced at any time.
- *
  * @param redirectUrl where the provider sends browsers back to
- * @param now ms since the epoch
  */
-export function createProvider(settings: ProviderSettings, redirectUrl: string, now: () => number) {
-  const { oidcIssuer: issuer } = settings;
-  const { user: clientId, password: secret } = splitAccount(settings.oidcClient);
+export function createProvider(
+  { oidcIssuer: issuer, oidcClient }: Pick<Config, 'oidcIssuer' | 'oidcClient'>,
+  redirectUrl: string,
+  now: () => number,
+) {
+  const { user: clientId, password: secret } = splitAccount(oidcClient);
   const descriptions = new LRUCache<string, string>({
     ...{ max: 1, ttl: DESCRIPTION_MS, ttlResolution: 0, perf: { now } },
   });
@@ -73,9 +65,7 @@ export function createProvider(settings: ProviderSettings, redirectUrl: string, 
       return { client, configuration: found };
     } catch (cause) {
       descriptions.clear();
-      const message =
-        'the provider that signs people in does not respond as it should; try again, or sign in with a key';
-      throw new TailraceError('engine_unavailable', message, { cause });
+      throw new TailraceError('engine_unavailable', UNAVAILABLE, { cause });
     }
   }
 
@@ -83,25 +73,24 @@ export function createProvider(settings: ProviderSettings, redirectUrl: string, 
     /** Asks the provider for its endpoints. @throws TailraceError `engine_unavailable` */
     check: async () => void (await configure()),
     /** Returns the page of the provider on which a person signs in. @throws TailraceError `engine_unavailable` */
-    async begin(): Promise<{ readonly url: string; readonly secrets: LoginSecrets }> {
+    async begin(): Promise<{ url: string; secrets: LoginSecrets }> {
       const { client, configuration } = await configure();
-      const { randomNonce, randomPKCECodeVerifier, randomState } = client;
-      const secrets = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
-      const { state, nonce, verifier } = secrets;
+      const [state, nonce, verifier] = [
+        client.randomState(),
+        client.randomNonce(),
+        client.randomPKCECodeVerifier(),
+      ];
       const isOffered = configuration.serverMetadata().scopes_supported?.includes('groups') === true;
       const challenge = await client.calculatePKCECodeChallenge(verifier);
       const url = client.buildAuthorizationUrl(configuration, {
         ...{ redirect_uri: redirectUrl, scope: isOffered ? `${SCOPES} groups` : SCOPES, state, nonce },
         ...{ code_challenge: challenge, code_challenge_method: 'S256' },
       });
-      return { url: url.href, secrets };
+      return { url: url.href, secrets: { state, nonce, verifier } };
     },
     /**
-     * Exchanges the code of an authorization response for the claims of the person. Checks state, issuer, PKCE,
-     * nonce, audience, times and signature.
-     *
-     * @param search the query string with which the provider has sent the browser back
-     * @throws TailraceError `engine_unavailable`; the failure of a check
+     * Exchanges the code in the query string of an authorization response for the claims of the person. Checks state,
+     * issuer, PKCE, nonce, audience, times and signature. @throws TailraceError `engine_unavailable`; the failure of a check
      */
     async finish(search: string, secrets: LoginSecrets): Promise<SignedIn> {
       const configured = await configure();
@@ -140,9 +129,8 @@ async function exchange(
   if (claims === undefined) throw new Error('the provider has sent no ID token');
   // Some providers name groups only here.
   const hasMore = configuration.serverMetadata().userinfo_endpoint !== undefined;
-  const more: Claims = hasMore
-    ? await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)
-    : {};
+  const { access_token: token } = tokens;
+  const more: Claims = hasMore ? await client.fetchUserInfo(configuration, token, claims.sub) : {};
   // The user info says whether its own address is verified.
   const isOther = claims['email'] !== undefined && claims['email'] !== more['email'];
   const unverified = isOther ? { email_verified: undefined } : {};
@@ -151,10 +139,7 @@ async function exchange(
 
 const REASON_CHARS_MAX = 1_000;
 
-/**
- * Says for the log why a sign-in has failed, with the causes: the library's own message is general. Neither secrets nor
- * claims are in it.
- */
+/** Says for the log why a sign-in has failed, with the causes. Neither secrets nor claims are in it. */
 export function explain(error: unknown): string {
   return findReasons(error).join(': ').slice(0, REASON_CHARS_MAX);
 }

@@ -6,7 +6,7 @@ import type { Claims, SessionRecord } from '../keys/session-store.ts';
 import { findValue } from '../lib/json.ts';
 
 /** A person whom the provider or a proxy vouches for. */
-export interface Identity {
+interface Identity {
   /** The `keyId` of the person's caller: from the issuer and its subject, so that nobody else ever gets it. */
   readonly id: string;
   /** Printable, at most 200 characters; others may have the same. */
@@ -106,11 +106,8 @@ function createCallerOf({ id: keyId, name, claims }: Identity, roles: Roles, ses
   const choices: Record<string, readonly string[]> = {};
   for (const [pin, claim] of Object.entries(role.claimPins)) {
     const values = readChoices(findClaim(claims, claim));
-    if (typeof values === 'string')
-      return deny(
-        `the claim ${claim} of ${name}, which the role ${role.name} needs, ${values}; ${ASK}`,
-        role.name,
-      );
+    const needed = `the claim ${claim} of ${name}, which the role ${role.name} needs,`;
+    if (typeof values === 'string') return deny(`${needed} ${values}; ${ASK}`, role.name);
     choices[pin] = values;
   }
   return createCallers(role, { ...mark, person: { name, role: role.name, choices, denied: undefined } });
@@ -152,17 +149,15 @@ function fits({ groups, claims, addresses }: Role, of: Claims): boolean {
   const domain = address?.slice(address.lastIndexOf('@'));
   return (
     (groups === undefined || groups.some((group) => own.includes(group))) &&
-    Object.entries(claims).every(([name, value]) =>
-      [findClaim(of, name)].flat().some((one) => isText(one, value)),
-    ) &&
+    Object.entries(claims).every(([name, value]) => hasText(findClaim(of, name), value)) &&
     (addresses === undefined || addresses.some((one) => one === address || one === `*${domain}`))
   );
 }
 
 /** Whether a claim has a value as the file writes it: `true` and `7` are texts there. A larger number has lost digits. */
-function isText(claim: unknown, value: string): boolean {
-  const isRead = ['string', 'boolean'].includes(typeof claim) || Number.isSafeInteger(claim);
-  return isRead && String(claim) === value;
+function hasText(claim: unknown, value: string): boolean {
+  const isRead = (one: unknown) => ['string', 'boolean'].includes(typeof one) || Number.isSafeInteger(one);
+  return [claim].flat().some((one) => isRead(one) && String(one) === value);
 }
 
 /** Reads the values of a claim that pins. @returns a text that says what is wrong with it */
@@ -182,9 +177,7 @@ const USER_CHARS_MAX = 1_024;
 
 /** Creates the callers of people, and again when the roles have changed. @param current the roles that count now */
 export function createPeopleCallers(current: () => Roles) {
-  const known = new LRUCache<string, { readonly roles: Roles; readonly of: CallerOf }>({
-    max: CALLERS_OF_MAX,
-  });
+  const known = new LRUCache<string, { roles: Roles; of: CallerOf }>({ max: CALLERS_OF_MAX });
 
   function find(name: string, create: (roles: Roles) => CallerOf): CallerOf {
     const roles = current();
@@ -196,9 +189,11 @@ export function createPeopleCallers(current: () => Roles) {
   }
 
   return {
-    ofSession(record: SessionRecord, url: string): Caller {
-      const { owner: id, name, claims = {}, hash: secret } = record;
-      const create = (roles: Roles) => createCallerOf({ id, name, claims }, roles, record.id);
+    ofSession(
+      { id: session, owner: id, name, claims = {}, hash: secret }: SessionRecord,
+      url: string,
+    ): Caller {
+      const create = (roles: Roles) => createCallerOf({ id, name, claims }, roles, session);
       return find(`session\n${secret}`, create)(url);
     },
     /** @throws TailraceError `unauthorized` if a proxy's headers name nobody */
@@ -225,8 +220,6 @@ function getProxied(user: string, groups: string): Identity {
   const isLong = user.length > USER_CHARS_MAX;
   const identity = isLong ? undefined : createIdentity('proxy', user, { ...claims, ...address });
   if (identity !== undefined) return identity;
-  throw unauthorized(
-    `the proxy names a user of more than ${USER_CHARS_MAX} characters, or too many groups`,
-    'unknown',
-  );
+  const message = `the proxy names a user of more than ${USER_CHARS_MAX} characters, or too many groups`;
+  throw unauthorized(message, 'unknown');
 }

@@ -4,6 +4,7 @@ import { createShapeCheck } from '../definitions/shape.ts';
 import { type OperatorFile, readOperatorFile, type YamlFile } from '../definitions/yaml-file.ts';
 import { type Fault, formatFault, InputError, rejectFaults } from '../errors.ts';
 import { checkAgainst, checkGrant, createRate, PER_SECOND_MAX, SCOPES, toListed } from '../keys/grant.ts';
+import { closed, oneOf, optional } from '../lib/schema.ts';
 import { type Role, toLowerAscii } from './role.ts';
 
 const ROLES_MAX = 1_000;
@@ -24,43 +25,34 @@ const expected = 'a string, in quotes if it is a number';
 const TEXT = Type.String({ minLength: 1, expected });
 const map = <T extends TSchema>(of: T, right: string) =>
   Type.Record(Type.String(), of, { minProperties: 1, maxProperties: 32, expected: right });
-const ROLE = Type.Object(
+const PIN_MAP = `a map of parameters and values, such as { project: aurora } or { project: "${CLAIM}projects" }`;
+const FLAG_OR_TEXT = Type.Union([TEXT, Type.Boolean()], { expected });
+const SCOPE = oneOf(SCOPES, { expected: `one of ${SCOPES.join(', ')}` });
+const PER_SECOND = {
+  exclusiveMinimum: 0,
+  maximum: PER_SECOND_MAX,
+  expected: `a number up to ${PER_SECOND_MAX}`,
+};
+const RATE = closed(
+  { per_second: Type.Number(PER_SECOND) },
+  { expected: 'a map, such as { per_second: 10 }' },
+);
+const ROLE = closed(
   {
-    groups: Type.Optional(names('a list of groups, such as [platform]')),
-    claims: Type.Optional(
-      map(
-        Type.Union([TEXT, Type.Boolean()], { expected }),
-        'a map of claims and their values, such as { kind: customer }',
-      ),
-    ),
-    addresses: Type.Optional(
-      names('a list of mail addresses, such as [ada@example.com] or ["*@example.com"]'),
-    ),
-    scopes: Type.Array(Type.Enum([...SCOPES], { expected: `one of ${SCOPES.join(', ')}` }), {
-      expected: `a list of ${SCOPES.join(', ')}`,
+    ...optional({
+      groups: names('a list of groups, such as [platform]'),
+      claims: map(FLAG_OR_TEXT, 'a map of claims and their values, such as { kind: customer }'),
+      addresses: names('a list of mail addresses, such as [ada@example.com] or ["*@example.com"]'),
     }),
-    endpoints: Type.Optional(names('a list of endpoints')),
-    sources: Type.Optional(names('a list of sources')),
-    pins: Type.Optional(
-      map(
-        TEXT,
-        `a map of parameters and values, such as { project: aurora } or { project: "${CLAIM}projects" }`,
-      ),
-    ),
-    rate: Type.Optional(
-      Type.Object(
-        {
-          per_second: Type.Number({
-            exclusiveMinimum: 0,
-            maximum: PER_SECOND_MAX,
-            expected: `a number up to ${PER_SECOND_MAX}`,
-          }),
-        },
-        { additionalProperties: false, expected: 'a map, such as { per_second: 10 }' },
-      ),
-    ),
+    scopes: Type.Array(SCOPE, { expected: `a list of ${SCOPES.join(', ')}` }),
+    ...optional({
+      endpoints: names('a list of endpoints'),
+      sources: names('a list of sources'),
+      pins: map(TEXT, PIN_MAP),
+      rate: RATE,
+    }),
   },
-  { additionalProperties: false, expected: 'a map, such as { groups: [platform], scopes: [query] }' },
+  { expected: 'a map, such as { groups: [platform], scopes: [query] }' },
 );
 const checkShape = createShapeCheck(
   // A name of digits would come before others, whatever their order in the file.
@@ -75,7 +67,6 @@ type RoleEntry = Static<typeof ROLE>;
 
 /**
  * Reads the file of `TAILRACE_ROLES_FILE` and compares its names with the definitions.
- *
  * @throws InputError with the line of each fault and what would be right
  */
 export async function readRoles(path: string, definitions: Definitions): Promise<readonly Role[]> {
@@ -90,14 +81,12 @@ export async function readRoles(path: string, definitions: Definitions): Promise
 }
 
 function toRole([name, entry]: readonly [string, RoleEntry]): Role {
-  const pins = Object.entries(entry.pins ?? {});
+  const [claims, pins] = [Object.entries(entry.claims ?? {}), Object.entries(entry.pins ?? {})];
   const fromClaims = pins.filter(([, value]) => CLAIM_PIN.test(value));
   return {
     name,
     groups: entry.groups,
-    claims: Object.fromEntries(
-      Object.entries(entry.claims ?? {}).map(([claim, value]) => [claim, String(value)]),
-    ),
+    claims: Object.fromEntries(claims.map(([claim, value]) => [claim, String(value)])),
     addresses: entry.addresses?.map(toLowerAscii),
     scopes: [...new Set(entry.scopes)],
     endpoints: entry.endpoints && toListed(entry.endpoints),
@@ -111,27 +100,26 @@ function toRole([name, entry]: readonly [string, RoleEntry]): Role {
 }
 
 function findFaults(file: YamlFile, role: Role, definitions: Definitions): Fault[] {
-  const { name, groups, claims, addresses, claimPins, ...grant } = role;
+  const { name, groups, claims, addresses = [], claimPins, ...grant } = role;
   const fault = (at: string, message: string) =>
     file.fault([name, ...at.split('.')], `${name}: ${at} ${message}`);
-  const fitsNobody = groups === undefined && addresses === undefined && Object.keys(claims).length === 0;
+  const fitsNobody = !groups && !role.addresses && Object.keys(claims).length === 0;
+  const fitting = file.fault([name], `${name} matches no person; name groups, claims or addresses`);
   // A claim's values are known only when somebody signs in; a text that can be a pin stands for them.
   const ofClaims = Object.keys(claimPins);
   const pinned = { ...grant.pins, ...Object.fromEntries(ofClaims.map((pin) => [pin, 'a'])) };
+  const ofGrant = [...checkGrant({ ...grant, pins: pinned }), ...checkAgainst(definitions, grant, ofClaims)];
+  const isClaim = (claim = '') => claim !== '' && claim === claim.trim() && claim.length <= CLAIM_CHARS_MAX;
+  const isAddress = (text: string) => /^[^\s@*]+@[^\s@*]+$|^\*@[^\s@*]+$/.test(text);
   return [
-    ...(fitsNobody
-      ? [file.fault([name], `${name} matches no person; name groups, claims or addresses`)]
-      : []),
-    ...[...checkGrant({ ...grant, pins: pinned }), ...checkAgainst(definitions, grant, ofClaims)].map(
-      ({ parameter, message }) => fault(parameter, message),
-    ),
-    ...Object.entries(claimPins)
-      .filter(([, claim]) => claim === '' || claim !== claim.trim() || claim.length > CLAIM_CHARS_MAX)
-      .map(([pin]) => fault(`pins.${pin}`, `must name a claim, such as "${CLAIM}projects"`)),
-    ...(addresses ?? [])
-      .filter((address) => !/^[^\s@*]+@[^\s@*]+$|^\*@[^\s@*]+$/.test(address))
-      .map((address) =>
-        fault('addresses', `has ${JSON.stringify(address.slice(0, 100))}, which is not a mail address`),
-      ),
+    ...(fitsNobody ? [fitting] : []),
+    ...ofGrant.map(({ parameter, message }) => fault(parameter, message)),
+    ...ofClaims
+      .filter((pin) => !isClaim(claimPins[pin]))
+      .map((pin) => fault(`pins.${pin}`, `must name a claim, such as "${CLAIM}projects"`)),
+    ...addresses
+      .filter((address) => !isAddress(address))
+      .map((address) => JSON.stringify(address.slice(0, 100)))
+      .map((shown) => fault('addresses', `has ${shown}, which is not a mail address`)),
   ];
 }

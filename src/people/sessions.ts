@@ -3,9 +3,9 @@ import type { TailraceError } from '../errors.ts';
 import { hashKey, sameHash } from '../keys/grant.ts';
 import { andThen, type Caller, type Keyring, orRejected, unauthorized } from '../keys/keyring.ts';
 import { createKnown } from '../keys/known-keys.ts';
-import type { Claims, SessionRecord, SessionStore } from '../keys/session-store.ts';
+import type { SessionRecord, SessionStore } from '../keys/session-store.ts';
 
-export interface SessionsOptions {
+interface SessionsOptions {
   readonly store: SessionStore;
   readonly keyring: Pick<Keyring, 'resume' | 'countRejected'>;
   /** Returns the caller of a person's session. */
@@ -22,14 +22,9 @@ export interface SessionsOptions {
 }
 
 /** The subject of a new session: a person with claims, or a key with its fingerprint. */
-export interface NewSession {
-  readonly owner: string;
-  readonly name: string;
-  readonly claims?: Claims;
-  readonly print?: string;
-  readonly login?: string;
-  readonly address: string;
-  readonly agent: string;
+export interface NewSession
+  extends Pick<SessionRecord, 'owner' | 'name' | 'address' | 'agent'>,
+    Partial<Pick<SessionRecord, 'claims' | 'print' | 'login'>> {
   /** The cookie that the browser has: its session ends. */
   readonly replaces: string | undefined;
 }
@@ -45,7 +40,7 @@ const TOUCH_EVERY_MS = 60_000;
 /** Sessions of the console: opens, checks and ends them. */
 export function createSessions(options: SessionsOptions) {
   const { store, keyring, callerOf, limits, acceptsKeys, onFailure, now } = options;
-  const ticks = options.ticks ?? (() => performance.now());
+  const { ticks = () => performance.now() } = options;
   const known = createKnown<KnownSession>({
     ...{ freshMs: FRESH_MS, staleMs: limits.staleMs, max: SESSIONS_MAX, ticks },
     async read(id, last) {
@@ -95,18 +90,14 @@ export function createSessions(options: SessionsOptions) {
 
   async function endOwn(secret: string): Promise<SessionRecord | undefined> {
     const id = SECRET.exec(secret)?.[1];
-    const found = id === undefined ? undefined : await store.find(id);
-    if (found === undefined || !sameHash(hashOf(found), hashKey(secret))) return undefined;
-    return await end(found.id);
+    const found = id && (await store.find(id));
+    return found && sameHash(hashOf(found), hashKey(secret)) ? await end(found.id) : undefined;
   }
 
   return {
     /**
-     * Finds the caller of a session. A promise only if the control store has to be read. Rejects with TailraceError
-     * `unauthorized`, or the failure of the control store.
-     *
-     * @param secret the value of the cookie
-     * @param url of the request: a person with several projects chooses one by it
+     * Finds the caller of a session by its cookie, and by the URL, in which a person with several projects chooses one. A
+     * promise only if the control store has to be read. Rejects with TailraceError `unauthorized`, or the store's failure.
      */
     authenticate: (secret: string, url: string, address = '') =>
       orRejected(() => {
@@ -128,8 +119,8 @@ export function createSessions(options: SessionsOptions) {
     },
     /** Ends the session of a cookie. @returns `undefined` if there is none */
     endOwn,
-    list: (owner?: string) => store.list(owner),
-    find: (id: string) => store.find(id),
+    list: store.list,
+    find: store.find,
     end,
     /** Deletes sessions that are over; for a task. */
     removeOld: () => store.removeOld(now(), now() - limits.idleMs),
@@ -163,9 +154,7 @@ function isOf(session: KnownSession, secret: string): boolean {
   return isRight;
 }
 
-function hashOf({ hash }: SessionRecord): Uint8Array {
-  return Buffer.from(hash, 'hex');
-}
+const hashOf = (record: SessionRecord) => Buffer.from(record.hash, 'hex');
 
 /** Keeps what is known of an unchanged session. */
 function toKnown(record: SessionRecord, last: KnownSession | undefined): KnownSession {

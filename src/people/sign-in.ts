@@ -18,7 +18,7 @@ export type SignInFault = 'unavailable' | 'elsewhere' | 'expired' | 'refused' | 
 /** The browser that signs in. */
 export type Client = Pick<NewSession, 'address' | 'agent' | 'replaces'>;
 
-export interface SignInParts {
+interface SignInParts {
   /** `undefined`: there is none. */
   readonly provider: Provider | undefined;
   readonly sessions: Pick<Sessions, 'open' | 'endOwn'>;
@@ -35,21 +35,20 @@ export type SignIn = ReturnType<typeof createSignIn>;
 
 /** Signs people in at the provider, and keys into the console. Each sign-in and sign-out is in the audit trail. */
 export function createSignIn(parts: SignInParts) {
-  const steps = { ...parts, passes: createSignInRate(parts.now), record: createRecord(parts) };
+  const { control, now } = parts;
+  const passes = createSignInRate(now);
+  const record = async (action: 'signed_in' | 'signed_out', by: Acting, detail = '') => {
+    const keyId = by.person === undefined ? by.keyId : '';
+    await control.record([{ action, atMs: now(), keyId, detail, count: 1, ...actorOf(by) }]);
+  };
+  const steps = { ...parts, passes, record };
   return { ...createPeopleSignIn(steps), ...createKeySignIn(steps) };
 }
 
 interface Steps extends SignInParts {
-  readonly passes: ReturnType<typeof createSignInRate>;
-  readonly record: ReturnType<typeof createRecord>;
-}
-
-function createRecord({ control, now }: SignInParts) {
-  return async (action: 'signed_in' | 'signed_out', by: Acting, detail = '') => {
-    const keyId = by.person === undefined ? by.keyId : '';
-    const entry = { action, atMs: now(), keyId, detail, count: 1, ...actorOf(by) };
-    await control.record([entry]);
-  };
+  /** Whether an address may sign in once more. */
+  readonly passes: (address: string) => boolean;
+  readonly record: (action: 'signed_in' | 'signed_out', by: Acting, detail?: string) => Promise<void>;
 }
 
 function createPeopleSignIn({ provider, sessions, seal, keyring, onFailure, passes, record }: Steps) {
@@ -58,9 +57,9 @@ function createPeopleSignIn({ provider, sessions, seal, keyring, onFailure, pass
     throw new TailraceError('not_found', 'signing in is disabled: TAILRACE_OIDC_ISSUER is not set');
   }
 
-  function fail(fault: SignInFault, error: unknown, address: string): SignInFault {
+  function fail(fault: SignInFault, address: string, error: unknown): SignInFault {
     keyring.countRejected('', 'sign_in', address);
-    onFailure(error);
+    onFailure(typeof error === 'string' ? new Error(error) : error);
     return fault;
   }
 
@@ -68,21 +67,18 @@ function createPeopleSignIn({ provider, sessions, seal, keyring, onFailure, pass
   async function open({ issuer, subject, claims }: SignedIn, { state, to }: Login, client: Client) {
     const { address } = client;
     const identity = createIdentity(issuer, subject, claims);
-    if (identity === undefined) return fail('claims', new Error('the claims are too long'), address);
+    if (identity === undefined) return fail('claims', address, 'the claims are too long');
     const { id: keyId, ...person } = identity;
     const login = hash('sha256', state);
     const secret = await sessions.open({ owner: keyId, login, ...person, ...client });
-    if (secret === undefined) return fail('expired', new Error('the sign-in was finished before'), address);
+    if (secret === undefined) return fail('expired', address, 'the sign-in was finished before');
     await record('signed_in', { keyId, person, address }, 'at the provider');
     return { secret, to };
   }
 
   return {
     /** @returns the page of the provider and the sealed sign-in, or why there is none */
-    async begin(
-      to: string,
-      address: string,
-    ): Promise<{ readonly url: string; readonly sealed: string } | SignInFault> {
+    async begin(to: string, address: string): Promise<{ url: string; sealed: string } | SignInFault> {
       const { begin } = getProvider();
       if (!passes(address)) return 'limit';
       try {
@@ -93,32 +89,23 @@ function createPeopleSignIn({ provider, sessions, seal, keyring, onFailure, pass
         return 'unavailable';
       }
     },
-    /**
-     * Finishes a sign-in that this browser has begun.
-     *
-     * @param search the query string with which the provider has sent the browser back
-     * @param sealed the cookie of the sign-in
-     */
+    /** Finishes a sign-in by the query string of the provider's redirect and the cookie of the sign-in. */
     async finish(search: string, sealed: string | undefined, client: Client) {
       const { finish } = getProvider();
       const { address } = client;
       if (!passes(address)) return 'limit';
       if (sealed === undefined)
-        return fail(
-          'elsewhere',
-          new Error('the browser has begun no sign-in at TAILRACE_PUBLIC_URL'),
-          address,
-        );
+        return fail('elsewhere', address, 'the browser has begun no sign-in at TAILRACE_PUBLIC_URL');
       const login = await seal.open(sealed);
       const state = new URLSearchParams(search).get('state') ?? '';
       // The browser has begun another sign-in since: the code may be that of somebody else.
       if (login === undefined || !sameHash(hashKey(state), hashKey(login.state)))
-        return fail('expired', new Error('the sign-in is not that of this browser, or has expired'), address);
+        return fail('expired', address, 'the sign-in is not that of this browser, or has expired');
       let signedIn: SignedIn;
       try {
         signedIn = await finish(search, login);
       } catch (error) {
-        if (!(error instanceof TailraceError)) return fail(faultOf(error), error, address);
+        if (!(error instanceof TailraceError)) return fail(faultOf(error), address, error);
         onFailure(error);
         return 'unavailable';
       }
@@ -134,17 +121,11 @@ function faultOf(error: unknown): SignInFault {
 
 function createKeySignIn({ provider, sessions, keyring, passes, record }: Steps) {
   return {
-    /**
-     * Opens a session for an accepted key.
-     *
-     * @returns the value of the cookie
-     * @throws TailraceError `rate_limited`, `forbidden` for a signed token
-     */
+    /** Opens a session for an accepted key. @returns the value of the cookie @throws TailraceError `rate_limited` */
     async openForKey(caller: Caller, client: Client): Promise<string> {
+      const tooMany = 'too many sign-ins came from this address';
       if (!passes(client.address))
-        throw new TailraceError('rate_limited', 'too many sign-ins came from this address', {
-          retryAfterSeconds: 60,
-        });
+        throw new TailraceError('rate_limited', tooMany, { retryAfterSeconds: 60 });
       const { keyId: owner, print } = await keyring.hold(caller);
       const secret = await sessions.open({ owner, name: owner, print, ...client });
       if (secret === undefined) throw new Error('a session of a key belongs to no sign-in');
@@ -156,9 +137,8 @@ function createKeySignIn({ provider, sessions, keyring, passes, record }: Steps)
       const ended = await sessions.endOwn(secret);
       if (ended === undefined) return undefined;
       await record('signed_out', caller);
-      if (ended.claims === undefined) return undefined;
       // The session has ended already, whatever the provider does.
-      return await provider?.findSignOutUrl(returnTo).catch(() => undefined);
+      return await (ended.claims && provider?.findSignOutUrl(returnTo).catch(() => undefined));
     },
   };
 }
@@ -167,7 +147,7 @@ function createKeySignIn({ provider, sessions, keyring, passes, record }: Steps)
 const PER_MINUTE_MAX = 60;
 const ADDRESSES_MAX = 10_000;
 
-/** Returns a check that bounds the sign-ins from each address. */
+/** Bounds the sign-ins from each address. */
 function createSignInRate(now: () => number): (address: string) => boolean {
   const rate = { perSecond: PER_MINUTE_MAX / 60, burst: PER_MINUTE_MAX };
   const buckets = new LRUCache<string, TokenBucket>({ max: ADDRESSES_MAX });

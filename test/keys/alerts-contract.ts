@@ -50,7 +50,7 @@ export function alertStoreContract(open: () => Promise<readonly [AlertStore, Ale
       expect(await other.listHistory('a', { limit: 2, before: '2' })).toEqual([history[0]]);
       const message = { alert: 'a', receiver: 'r', message: '{}', tries: 0, firstMs: 1_000, reason: '' };
       expect(await other.nextMessage('r', 1_000)).toEqual({ id: '1', ...message });
-      await one.postponeMessage('1', { dueMs: 5_000, reason: 'refused' });
+      await one.postponeMessage('1', 5_000, 'refused');
       expect(await other.nextMessage('r', 1_000)).toEqual({ id: '2', ...message });
       const entry = { id: '4', atMs: 4, entry: '"gone"' };
       const changed = [{ id: '1', message: '{"rest":1}' }];

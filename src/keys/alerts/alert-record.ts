@@ -1,61 +1,58 @@
-import { insert, type Row, type Statement } from '../database.ts';
+import { insert, type Statement } from '../database.ts';
+
+// All times are ms since the epoch. SILENCE and MESSAGE are the columns of their types.
 
 export interface HistoryEntry {
   /** Ascending with the time at which it was written. */
   readonly id: string;
-  /** ms since the epoch: the tick of the evaluation. */
+  /** The tick of the evaluation. */
   readonly atMs: number;
   /** JSON. */
   readonly entry: string;
 }
 
-/** Reads a row of the table of silences. */
-export function readSilence(row: Row) {
-  return {
-    id: String(row['id']),
-    /** Id of the alert. */
-    alert: String(row['alert']),
-    /** JSON of the labels that an instance has to have; `{}`: all instances. */
-    labels: String(row['labels']),
-    untilMs: Number(row['until_ms']),
-    comment: String(row['comment']),
-    /** Id of the key or person. */
-    author: String(row['author']),
-    createdMs: Number(row['created_ms']),
-  };
+export interface Silence {
+  readonly id: string;
+  /** Id of the alert. */
+  readonly alert: string;
+  /** JSON of the labels that an instance has to have; `{}`: all instances. */
+  readonly labels: string;
+  readonly untilMs: number;
+  readonly comment: string;
+  /** Id of the key or person. */
+  readonly author: string;
+  readonly createdMs: number;
 }
-export type Silence = Readonly<ReturnType<typeof readSilence>>;
+export const SILENCE = 'id, alert, labels, until_ms AS "untilMs", comment, author, created_ms AS "createdMs"';
 
-/** Reads a row of the outbox: a message that has not been delivered. */
-export function readMessage(row: Row) {
-  return {
-    id: String(row['id']),
-    /** Id of the alert. */
-    alert: String(row['alert']),
-    receiver: String(row['receiver']),
-    /** JSON. */
-    message: String(row['message']),
-    tries: Number(row['tries']),
-    /** ms since the epoch. */
-    firstMs: Number(row['first_ms']),
-    /** Why the last try failed; empty: there was none. */
-    reason: String(row['reason']),
-  };
+/** A message of the outbox that has not been delivered. */
+export interface StoredMessage {
+  readonly id: string;
+  /** Id of the alert. */
+  readonly alert: string;
+  readonly receiver: string;
+  /** JSON. */
+  readonly message: string;
+  readonly tries: number;
+  readonly firstMs: number;
+  /** Why the last try failed; empty: there was none. */
+  readonly reason: string;
 }
-export type StoredMessage = Readonly<ReturnType<typeof readMessage>>;
+export const MESSAGE = 'id, alert, receiver, message, tries, first_ms AS "firstMs", reason';
 
-/** Reads a row of the table of points: the least and the greatest value that evaluations saw in five minutes. */
-export function readPoint(row: Row) {
-  // `atMs`: the last of their ticks, ms since the epoch.
-  return { atMs: Number(row['at_ms']), low: Number(row['low']), high: Number(row['high']) };
+/** The least and the greatest value that evaluations saw in five minutes. */
+export interface AlertPoint {
+  /** The last of their ticks. */
+  readonly atMs: number;
+  readonly low: number;
+  readonly high: number;
 }
-export type AlertPoint = Readonly<ReturnType<typeof readPoint>>;
 
 /** The messages of a receiver that are not yet sent. */
 export interface Queued {
   readonly receiver: string;
   readonly messages: number;
-  /** ms since the epoch, when the first of them was stored. */
+  /** When the first of them was stored. */
   readonly oldestMs: number;
 }
 
@@ -80,7 +77,6 @@ export interface AlertWrite {
   readonly messages: readonly Pick<StoredMessage, 'id' | 'receiver' | 'message'>[];
   /** What the evaluation saw; points of other measures are replaced. */
   readonly point?: (AlertPoint & { readonly measure: string }) | undefined;
-  /** ms since the epoch. */
   readonly atMs: number;
   /** Whether it must survive a loss of power; it always survives the end of a process. */
   readonly isDurable: boolean;
@@ -89,17 +85,12 @@ export interface AlertWrite {
 /** Returns the statements that write an evaluation, for one transaction. */
 export function toStatements(written: Omit<AlertWrite, 'fence' | 'isDurable'>): Statement[] {
   const { alert, state, point, history, messages, atMs } = written;
-  const gone = ['states', 'points'].map((table) => ({
-    text: `DELETE FROM tailrace_alert_${table} WHERE alert = $1`,
-    values: [alert],
-  }));
-  const stored = {
-    text: `INSERT INTO tailrace_alert_states (alert, state) VALUES ($1, $2)
-      ON CONFLICT (alert) DO UPDATE SET state = excluded.state`,
-    values: [alert, state ?? ''],
-  };
+  const drop = (table: string) => ({ text: `DELETE FROM ${table} WHERE alert = $1`, values: [alert] });
+  const replace = 'ON CONFLICT (alert) DO UPDATE SET state = excluded.state';
   return [
-    ...(state === undefined ? gone : [stored]),
+    ...(state === undefined
+      ? [drop('tailrace_alert_states'), drop('tailrace_alert_points')]
+      : [insert('tailrace_alert_states', [{ alert, state }], replace)]),
     ...(point === undefined ? [] : [addPoint(alert, point)]),
     ...addEntries(alert, history),
     ...messages.map((message) => addMessage({ alert, ...message }, atMs)),
@@ -111,15 +102,16 @@ const POINTS_MAX = 86_400_000 / POINT_MS;
 
 /** Widens the point of the same five minutes, or replaces an older one. */
 function addPoint(alert: string, { measure, atMs, low, high }: NonNullable<AlertWrite['point']>): Statement {
-  const table = 'tailrace_alert_points';
-  const isSame = `${table}.measure = excluded.measure AND ${table}.at_ms / ${POINT_MS} = excluded.at_ms / ${POINT_MS}`;
-  return {
-    text: `INSERT INTO ${table} (alert, slot, measure, at_ms, low, high) VALUES ($1, $2, $3, $4, $5, $6)
-      ON CONFLICT (alert, slot) DO UPDATE SET measure = excluded.measure, at_ms = excluded.at_ms,
-        low = CASE WHEN ${isSame} AND ${table}.low < excluded.low THEN ${table}.low ELSE excluded.low END,
-        high = CASE WHEN ${isSame} AND ${table}.high > excluded.high THEN ${table}.high ELSE excluded.high END`,
-    values: [alert, Math.floor(atMs / POINT_MS) % POINTS_MAX, measure, atMs, low, high],
-  };
+  const old = 'tailrace_alert_points';
+  const isSame = `${old}.measure = excluded.measure AND ${old}.at_ms / ${POINT_MS} = excluded.at_ms / ${POINT_MS}`;
+  const slot = Math.floor(atMs / POINT_MS) % POINTS_MAX;
+  return insert(
+    old,
+    [{ alert, slot, measure, at_ms: atMs, low, high }],
+    `ON CONFLICT (alert, slot) DO UPDATE SET measure = excluded.measure, at_ms = excluded.at_ms,
+      low = CASE WHEN ${isSame} AND ${old}.low < excluded.low THEN ${old}.low ELSE excluded.low END,
+      high = CASE WHEN ${isSame} AND ${old}.high > excluded.high THEN ${old}.high ELSE excluded.high END`,
+  );
 }
 
 export type NewMessage = Pick<StoredMessage, 'id' | 'alert' | 'receiver' | 'message'>;
@@ -154,8 +146,6 @@ function addEntries(alert: string, entries: readonly HistoryEntry[]): Statement[
       (SELECT id FROM tailrace_alert_history WHERE alert = $1 ORDER BY id DESC LIMIT 1 OFFSET ${HISTORY_MAX})`,
     values: [alert],
   };
-  const added = entries.map(({ id, atMs, entry }) =>
-    insert('tailrace_alert_history', [{ id, alert, at_ms: atMs, entry }]),
-  );
-  return [...added, excess];
+  const rows = entries.map(({ id, atMs, entry }) => ({ id, alert, at_ms: atMs, entry }));
+  return [...rows.map((row) => insert('tailrace_alert_history', [row])), excess];
 }
