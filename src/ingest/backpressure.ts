@@ -82,7 +82,7 @@ export function createBackpressure(options: BackpressureOptions) {
   return {
     /** To be called before a body is read. @param bytes of the body, as far as known @throws TailraceError `overloaded` */
     check: (key: string, bytes: number) => check(key, bytes),
-    /** Runs `work`, which stores a body that was read. @throws TailraceError `overloaded` beyond `READ_TIMES` times the wait */
+    /** Runs `work`, which stores a read body. @throws TailraceError `overloaded` beyond `READ_TIMES` times the wait */
     async run<T>(key: string, bytes: number, work: () => Promise<T>): Promise<T> {
       check(key, bytes, READ_TIMES * waitMsMax);
       change(key, bytes);

@@ -208,7 +208,7 @@ export function rejectTooMany(count: number): void {
 // can become very large.
 const EVENTS_CHARS_MAX = 64 * 1024 * 1024;
 
-/** Returns events that are decoded when it is their turn, within the bounds of one body. @throws TailraceError `body_too_large` */
+/** Returns events that are decoded in turn, within the bounds of one body. @throws TailraceError `body_too_large` */
 export function lazyEvents(count: number, events: Iterable<WireEvent>, options: CutOptions): WireEvents {
   rejectTooMany(count);
   return { events: boundEvents(events, options), count, fields: {} };

@@ -17,7 +17,7 @@ export interface CommitOptions {
 export interface CommitterOptions {
   /** How long the first rows of a group wait for others. */
   readonly waitMs: number;
-  /** Whether more large requests will come soon; blocks wait longer: in a large insert an event costs half. Default: never. */
+  /** Whether more large requests come soon; blocks wait longer: in a large insert an event costs half. Default: never. */
   readonly expectsMore?: () => boolean;
   /** A group of this size is committed without waiting. */
   readonly groupBytesMax: number;

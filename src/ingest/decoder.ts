@@ -10,7 +10,7 @@ import { countMarks } from './wire-events.ts';
 
 export type Decoder = ReturnType<typeof createDecoder>;
 
-/** Bodies within the first two bounds are decoded inline, in a few ms even if built to be slow. Past its heap the thread ends. */
+/** Bodies within the first two are decoded inline, in a few ms even if built to be slow. Past its heap the thread ends. */
 export const DECODER_LIMITS = { inlineBytesMax: 64 * 1024, inlineMarksMax: 1_000, threadMemoryMbMax: 1_024 };
 
 // The extension of this file: .ts in the repository, .js in the published package.
@@ -56,7 +56,7 @@ export function createDecoder(options = DECODER_LIMITS) {
   }
 
   return {
-    /** Keys take turns. The bytes of `input` must not be used afterwards. @throws TailraceError as `decodeBatch`, `rejectLost` */
+    /** Keys take turns. `input`'s bytes must not be used afterwards. @throws TailraceError as `decodeBatch`, `rejectLost` */
     async decode(key: string, input: BatchInput): Promise<Batch> {
       const { bytes, format, source, candidates } = input;
       const isShort = bytes.length <= options.inlineBytesMax;

@@ -85,7 +85,7 @@ function createReceiver(options: IngestOptions, using: ReceiverParts): Receive {
     const times = { now: now() * MICROS_PER_MS, ageAt: ageAt() * MICROS_PER_MS };
     usage.checkKey(keyId);
     const rules = { ...times, project, pinnedProject, spent: usage.spentProjects() };
-    const bodyHash = key === undefined ? '' : await hashByParts(body.bytes, 'hex'); // before the bytes move to another thread
+    const bodyHash = key === undefined ? '' : await hashByParts(body.bytes, 'hex'); // before the bytes move
     const use = async (batch: Batch) => {
       const { rejectedItems, echoes } = batch;
       const sources = batch.parts.map(({ source }) => source);

@@ -49,7 +49,7 @@ function findGeneral(candidates: readonly Source[]): Source | undefined {
   return candidates.find((one) => one.name === GENERAL_SOURCE && isManaged(one));
 }
 
-/** Returns the source of an event that names none: the first that accepts its labels, else the general one. @throws RejectedEvent */
+/** Finds the source of an event that names none: the first that accepts its labels, else `logs`. @throws RejectedEvent */
 export function chooseSource(
   candidates: readonly Source[],
   protocol: AcceptedProtocol | undefined,

@@ -1,5 +1,12 @@
-import type { AuditAction } from './audit-action.ts';
-import { type ControlDatabase, createSelect, insert, LOCK_CHANGES, type Statement } from './database.ts';
+import { AUDIT_ACTIONS, type AuditAction } from './audit-action.ts';
+import {
+  type ControlDatabase,
+  createSelect,
+  insert,
+  LOCK_CHANGES,
+  type Select,
+  type Statement,
+} from './database.ts';
 
 /** A change or a rejection of a key, a deletion of events, a saved endpoint, a silence of an alert, or a session. */
 export interface AuditEntry {
@@ -23,8 +30,19 @@ export interface StoredEntry extends AuditEntry {
   readonly id: number;
 }
 
-/** The columns of a `StoredEntry`. */
-export const ENTRY = 'id, at_ms AS "atMs", action, key_id AS "keyId", actor, address, detail, count';
+const ENTRY = 'id, at_ms AS "atMs", action, key_id AS "keyId", actor, address, detail, count';
+
+/** Reads entries of the trail. @param rest of the SELECT @throws Error for an action that this version does not know */
+export async function readEntries(
+  select: Select,
+  rest: string,
+  ...values: Statement['values']
+): Promise<StoredEntry[]> {
+  const entries = await select<StoredEntry>(`SELECT ${ENTRY} FROM tailrace_audit ${rest}`, ...values);
+  const unknown = entries.find(({ action }) => !AUDIT_ACTIONS.includes(action));
+  if (unknown !== undefined) throw new Error(`the audit trail has an unknown action ${unknown.action}`);
+  return entries;
+}
 
 /** Entries kept of each kind, changes and rejections, so that a flood of wrong keys evicts no changes. */
 const ENTRIES_MAX = 50_000;
@@ -103,8 +121,8 @@ export function createAuditCopy(database: ControlDatabase) {
     async next(): Promise<AuditBatch | undefined> {
       const { after, until } = await findBatch();
       if (until <= after) return undefined; // another process may have copied it meanwhile
-      const text = `SELECT ${ENTRY} FROM tailrace_audit WHERE id > $1 AND id <= $2 ORDER BY id`;
-      return { after, until, entries: await select<StoredEntry>(text, after, until) };
+      const rest = 'WHERE id > $1 AND id <= $2 ORDER BY id';
+      return { after, until, entries: await readEntries(select, rest, after, until) };
     },
     /** Notes that a batch has been copied, unless another process has. */
     async done({ after, until }: Pick<AuditBatch, 'after' | 'until'>): Promise<void> {

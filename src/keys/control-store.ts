@@ -1,5 +1,11 @@
 import { createAlertStore } from './alerts/alert-store.ts';
-import { type AuditEntry, createAuditCopy, createAuditWriter, ENTRY, type StoredEntry } from './audit.ts';
+import {
+  type AuditEntry,
+  createAuditCopy,
+  createAuditWriter,
+  readEntries,
+  type StoredEntry,
+} from './audit.ts';
 import {
   type ControlDatabase,
   createSelect,
@@ -63,8 +69,7 @@ export function createControlStore(database: ControlDatabase) {
     },
     /** Newest first. */
     listEntries({ limit, before = ALL }: AuditPage): Promise<StoredEntry[]> {
-      const text = `SELECT ${ENTRY} FROM tailrace_audit WHERE id < $1 ORDER BY id DESC LIMIT $2`;
-      return select(text, before, limit);
+      return readEntries(select, 'WHERE id < $1 ORDER BY id DESC LIMIT $2', before, limit);
     },
     /** Writes a change in one transaction, during which no other process changes keys. `decide` finds only `ids`. */
     async change<T>(

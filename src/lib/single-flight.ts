@@ -15,8 +15,6 @@ export interface FlightCaller {
   readonly name?: string | undefined;
 }
 
-export type SingleFlight<T> = ReturnType<typeof createSingleFlight<T>>;
-
 interface Entry<T> {
   readonly promise: Promise<T>;
   readonly abort: AbortController;
