@@ -27,7 +27,7 @@ import {
   observeReply,
   registerObserve,
 } from './plugins/observe.ts';
-import { PARAMETERS_MAX, parseQueryString, URL_BYTES_MAX } from './route.ts';
+import { describeTooMany, PARAMETERS_MAX, parseQueryString, URL_BYTES_MAX } from './route.ts';
 import { createNotFound } from './routes/console.ts';
 import { registerRoutes } from './routes/index.ts';
 import { followTlsFiles } from './tls.ts';
@@ -154,7 +154,8 @@ function createApp(
 
 /**
  * Returns an empty stream for the parser of a request without a body: Node's own has ended before anyone listens
- * (`optimizeEmptyRequests`), and a parser, which a Content-Type calls, would wait for its end.
+ * (`optimizeEmptyRequests`), and a parser, which runs if there is a Content-Type, would wait
+ * for its end.
  */
 function bodyOf({ readableEnded, headers }: IncomingMessage): Readable | undefined {
   return readableEnded && headers['content-type'] !== undefined ? Readable.from([]) : undefined;
@@ -162,11 +163,10 @@ function bodyOf({ readableEnded, headers }: IncomingMessage): Readable | undefin
 
 /** @throws TailraceError if the URL is too long, or the head is one that Node's parser accepts and the service does not */
 function checkHead({ url, raw }: FastifyRequest): void {
-  const long = `the URL is longer than ${URL_BYTES_MAX} bytes`;
-  if (url.length > URL_BYTES_MAX) throw new TailraceError('uri_too_long', long);
-  const many = `the URL has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`;
+  if (url.length > URL_BYTES_MAX)
+    throw new TailraceError('uri_too_long', `the URL is longer than ${URL_BYTES_MAX} bytes`);
   const hasMany = url.split('&', PARAMETERS_MAX + 1).length > PARAMETERS_MAX;
-  const fault = hasMany ? many : findHeadFault(raw);
+  const fault = hasMany ? describeTooMany('URL') : findHeadFault(raw);
   if (fault !== undefined) throw new TailraceError('invalid_request', fault);
 }
 

@@ -26,7 +26,7 @@ export interface Route<
   /** The router's path, such as `/api/keys/:id`, or a list of paths that do the same. */
   readonly path: Path | readonly Path[];
   readonly scopes: RouteScopes;
-  /** Of the operation in /openapi.json, which lists only routes that have one; each path of a list is appended to it. */
+  /** The operation's id in /openapi.json, which lists only routes with one; each path of a list is appended to it. */
   readonly id?: string;
 }
 
@@ -40,7 +40,7 @@ type RouteScopes = readonly Scope[] | 'any' | 'optional' | 'none';
 
 /** What the routes of a group may share. */
 interface SharedFields {
-  /** In /openapi.json. */
+  /** The operation's group in /openapi.json. */
   readonly tag?: 'endpoints' | 'events' | 'keys' | 'console' | 'service';
   /** Rejects a caller that has the scope, before query and body are checked. @throws TailraceError `forbidden` */
   checkCaller?(caller: Caller): void;
@@ -58,7 +58,7 @@ interface RouteFields<Path extends string, Query extends TObject, Body extends T
   readonly bodies?: readonly EventBody[];
   /** One line. */
   readonly summary: string;
-  /** In /openapi.json, instead of the scopes. */
+  /** The operation's description in /openapi.json; the scopes by default. */
   readonly description?: string;
   /** Checked before the handler runs, with defaults filled in. */
   readonly query?: Query;
@@ -112,7 +112,7 @@ type ParameterOf<Path extends string> = Path extends `${infer Head}/${infer Tail
     : never;
 
 /** Routes with the same parsers and plugins, in their own Fastify scope. */
-export interface RouteGroup extends SharedFields {
+export interface RouteGroup {
   readonly routes: readonly Route[];
   /** Largest request body; that of TAILRACE_BODY_BYTES_MAX unless set. */
   readonly bodyBytesMax?: number;
@@ -128,6 +128,11 @@ export const URL_BYTES_MAX = 262_144;
 
 /** Parameters of one request in its URL, and as many in its body: many times as many as an endpoint may declare. */
 export const PARAMETERS_MAX = 1_000;
+
+/** Describes the fault of a URL or a body with more parameters. */
+export function describeTooMany(place: 'URL' | 'body'): string {
+  return `the ${place} has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`;
+}
 
 /** Node's parser instead of the framework's, which decodes each escape separately. @returns without a prototype */
 export function parseQueryString(text: string) {
@@ -166,8 +171,8 @@ export function operation<
   return { ...defineRoute(place, scopes, fields), id };
 }
 
-/** Gives its routes what they share. */
-export function defineGroup({ tag, checkCaller, ...group }: RouteGroup): RouteGroup {
+/** Creates a group whose routes share these fields, unless a route has its own. */
+export function defineGroup({ tag, checkCaller, ...group }: RouteGroup & SharedFields): RouteGroup {
   const shared = { ...(tag && { tag }), ...(checkCaller && { checkCaller }) };
   return { ...group, routes: group.routes.map((route) => ({ ...shared, ...route })) };
 }

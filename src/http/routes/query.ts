@@ -21,6 +21,7 @@ import { addHead } from '../plugins/auth.ts';
 import {
   defineRoute,
   describeRun,
+  describeTooMany,
   getCaller,
   PARAMETERS_MAX,
   QUERY_ERRORS,
@@ -159,8 +160,7 @@ export function mergeParameters(
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw invalid('the body must be a JSON object of parameters, such as {"project":"aurora"}');
   const entries = Object.entries(body);
-  const many = `the body has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`;
-  if (entries.length > PARAMETERS_MAX) throw invalid(many);
+  if (entries.length > PARAMETERS_MAX) throw invalid(describeTooMany('body'));
   const merged: Record<string, string | readonly string[] | undefined> = { ...query };
   for (const [name, json] of entries) {
     const parameter = declared.find((one) => one.name === name);
