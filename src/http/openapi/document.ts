@@ -131,13 +131,12 @@ function serviceProperties(endpoint: Endpoint): [string, Schema][] {
   const names = formatNames(endpoint);
   const format = 'Format of the answer. Without it the header `Accept` decides.';
   const cursor = 'Continues after a page: from its `Link`, or the id of an event.';
-  const all: [string, Schema][] = [
-    [FORMAT_PARAMETER, { type: 'string', enum: names, description: format }],
-    [CURSOR_PARAMETER, { type: 'string', description: cursor }],
-  ];
-  return all.filter(([name]) =>
-    name === FORMAT_PARAMETER ? names.length > 0 : endpoint.pages !== undefined,
-  );
+  const properties: [string, Schema][] = [];
+  if (names.length > 0)
+    properties.push([FORMAT_PARAMETER, { type: 'string', enum: names, description: format }]);
+  if (endpoint.pages !== undefined)
+    properties.push([CURSOR_PARAMETER, { type: 'string', description: cursor }]);
+  return properties;
 }
 
 function declaredParameter(parameter: Parameter): Schema {

@@ -15,7 +15,7 @@ import {
 } from '../../people/credential.ts';
 import { SESSION_MS_MAX } from '../../people/sessions.ts';
 import type { Client } from '../../people/sign-in.ts';
-import { invalidParameters } from '../../query/parameters.ts';
+import { rejectParameter } from '../../query/parameters.ts';
 import type { AppParts } from '../parts.ts';
 import { findOwnPage } from '../plugins/auth.ts';
 import { defineGroup, defineRoute, getCaller, json, operation, rows } from '../route.ts';
@@ -73,7 +73,7 @@ async function beginSignIn(
 ): Promise<FastifyReply> {
   const path = findLocalPath(request.query.to);
   const message = 'must be a path of this service, such as /explore';
-  if (path === undefined) throw invalidParameters([{ parameter: 'to', message }]);
+  if (path === undefined) throw rejectParameter('to', message);
   const begun = await signIn.begin(path, request.ip);
   if (typeof begun === 'string') return reply.redirect(pageOf(begun), 303);
   reply.header('set-cookie', writeCookie(cookiesOf(config).login, begun.sealed, LOGIN_SECONDS));

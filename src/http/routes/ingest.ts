@@ -37,6 +37,7 @@ type EventRequest = FastifyRequest<{
 /** What the routes to which events are sent have in common. Each responds when the events are stored. */
 const EVENTS = { method: 'POST', scopes: ['ingest'], errors: ['source_not_found', 'overloaded'] } as const;
 
+/** Logflare's paths; each does the same, with and without a suffix. */
 const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) =>
   ['', '/json', '/vector'].map((end) => `${path}${end}`),
 );

@@ -64,7 +64,8 @@ export const searchRoutes = defineGroup({
       parameters: [
         ...SEARCH_QUERY,
         queryParameter(FORMAT_PARAMETER, 'Format of the answer. Without it the header `Accept` decides.', {
-          ...{ type: 'string', enum: formatNames(SEARCH) },
+          type: 'string',
+          enum: formatNames(SEARCH),
         }),
         queryParameter(CURSOR_PARAMETER, 'Continues after a page: from its `Link`.'),
       ],
