@@ -180,11 +180,11 @@ function toSilenceView({ id, untilMs, comment, labels, author }: Silence): Silen
   return { id, until: isoTime(untilMs), comment, labels: { ...readLabels(labels) }, by: author };
 }
 
-const DAYS_MAX = 90;
+const SILENCE_DAYS_MAX = 90;
 
 export const NEW_SILENCE = closed({
   until: Type.String({
-    description: `When it ends: an ISO 8601 timestamp, at most ${DAYS_MAX} days ahead.`,
+    description: `When it ends: an ISO 8601 timestamp, at most ${SILENCE_DAYS_MAX} days ahead.`,
   }),
   comment: shortText(500, { description: 'Why.' }),
   labels: Type.Optional(
@@ -256,7 +256,8 @@ function readEnd(until: string, nowMs: number): number | { readonly message: str
     return { message: `must be an ISO 8601 timestamp, such as ${isoTime(nowMs + 3_600_000)}, not ${shown}` };
   const ms = Math.ceil(micros / MICROS_PER_MS);
   if (ms <= nowMs) return { message: `is in the past: ${shown}` };
-  if (ms > nowMs + DAYS_MAX * 86_400_000) return { message: `is more than ${DAYS_MAX} days ahead: ${shown}` };
+  if (ms > nowMs + SILENCE_DAYS_MAX * DAY_MS)
+    return { message: `is more than ${SILENCE_DAYS_MAX} days ahead: ${shown}` };
   return ms;
 }
 

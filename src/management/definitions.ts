@@ -229,7 +229,7 @@ export function toDashboardView(parts: DashboardParts, caller: Reach, dashboard:
   };
 }
 
-/** Rows with the panels that the caller sees. Texts are about the others: without any, there are none. */
+/** Returns the rows with the panels that the caller sees; no rows if only texts are left, which describe other panels. */
 function visibleRows(
   parts: DashboardParts,
   caller: Reach,
