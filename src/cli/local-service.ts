@@ -129,8 +129,9 @@ export function findStore(config = readConfig(), note: (text: string) => void = 
 }
 
 /**
- * Returns the service that a command calls: that of `--url`, else the one that runs in this folder. Its key is that of
- * the options, else of the environment, else, in this folder, of this machine's commands. An empty one is none.
+ * Returns the service that a command calls: that of `--url`, else the one that runs in this folder. The key is that of
+ * the options, else of the environment, where an empty value counts as not set. Without either, the service in this
+ * folder is called with its key for commands.
  *
  * @throws InputError if there is no service, or no key for it
  */

@@ -141,13 +141,15 @@ async function checkAddress({ host, port }: Config): Promise<void> {
 /** Says why the service cannot listen, and what to do. */
 function explainListening(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): unknown {
   const { code } = error as { code?: string };
+  const unknown = `the address ${host} is unknown now; wait for it or set TAILRACE_HOST`;
   const why: Record<string, string> = {
     EADDRINUSE: `port ${port} of ${host} is in use; stop the other process or set TAILRACE_PORT to another one`,
     EADDRNOTAVAIL: `${host} is not an address of this machine now; wait for it or set TAILRACE_HOST`,
     EACCES: `port ${port} needs more rights than this process has; set TAILRACE_PORT to one above 1023`,
-    ENOTFOUND: `the address ${host} is unknown now; wait for it or set TAILRACE_HOST`,
+    ENOTFOUND: unknown,
+    EAI_AGAIN: unknown,
   };
-  const reason = why[code === 'EAI_AGAIN' ? 'ENOTFOUND' : (code ?? '')];
+  const reason = why[code ?? ''];
   return reason === undefined ? error : toStartError(reason, error);
 }
 

@@ -80,7 +80,7 @@ interface InputFile {
   readonly sizeBytes: number;
 }
 
-// Longest wait of an event of standard input. Of a file only full batches are sent.
+// Longest wait of an event of standard input. Events of a file wait for a full batch.
 const COMMIT_EVERY_MS = 1_000;
 const PROGRESS_LINES = 2_000;
 

@@ -121,7 +121,7 @@ export function openInput(name: string, signal: AbortSignal): Input {
     explain(error) {
       const { code } = error as { code?: string };
       const why = code?.startsWith('Z') ? `is not whole ${encoding}` : 'cannot be read'; // Z_… and ZSTD_…
-      return `${name}: ${why} (${messageOf(error)})`;
+      return `${file === undefined ? 'standard input' : name}: ${why} (${messageOf(error)})`;
     },
   };
 }

@@ -10,7 +10,7 @@ import { writeHeader } from '../../lib/network.ts';
 import { backOffMs } from '../../lib/task.ts';
 import { describeRedirect, type Remote, readFailure, sendRequest } from '../remote.ts';
 
-/** A line of a file, or why it is none: such a line is reported in its place among those that the sink rejects. */
+/** A line of a file, or why it cannot be decoded, which is reported in its place among the lines that the sink rejects. */
 export type FileLine = { readonly number: number } & (
   | { readonly text: string }
   | { readonly reason: string }
