@@ -25,7 +25,10 @@ export interface Verified {
   readonly columns: readonly { readonly name: string; readonly type: ResultType }[];
 }
 
-/** If an endpoint has no columns, they are not known yet. @param findOwnDisallowed runs before a name is resolved */
+/**
+ * Checks one query. If an endpoint has no columns, they are not known yet.
+ * @param findOwnDisallowed runs before the engine resolves a name
+ */
 export async function verifyQuery(
   engine: Engine,
   endpoint: Endpoint,
