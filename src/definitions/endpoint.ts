@@ -136,6 +136,10 @@ const ROWS_MAX = 1_000_000;
 const SECONDS_MAX = 7 * 86_400;
 const SECONDS = wholeNumber(SECONDS_MAX, 'seconds');
 
+const GONE_FIELDS = {
+  bucket: 'write width and range of the time buckets in query.sql, as docs/time-buckets.md shows',
+};
+
 /** A name is also that of a folder. */
 export const ENDPOINT_NAME = Type.String({
   pattern: '^[a-z0-9][a-z0-9_-]*(\\.[a-z0-9_-]+)*$',
@@ -144,35 +148,38 @@ export const ENDPOINT_NAME = Type.String({
     'words of small letters, digits, - and _, joined by dots, at most 100 characters, such as logs.all',
 });
 
-export const ENDPOINT_FILE = closed({
-  id: UUID_TEXT,
-  name: ENDPOINT_NAME,
-  description: Type.String(),
-  max_rows: wholeNumber(ROWS_MAX),
-  caching: Type.Union([SECONDS, Type.Literal('disabled')], {
-    expected: `a whole number of seconds from 1 to ${SECONDS_MAX}, or "disabled"`,
-  }),
-  ...optional({
-    cache_warming: SECONDS,
-    query_sandboxing: Type.Boolean(),
-    strict: Type.Boolean(),
-    sql_dialect: oneOf(DIALECT_NAMES),
-    cursor: PAGES_FIELDS,
-    parameters: Type.Record(PARAMETER_NAME, PARAMETER_FIELDS, {
-      additionalProperties: false,
-      expected: 'a parameter name of letters, digits and underscores',
+export const ENDPOINT_FILE = closed(
+  {
+    id: UUID_TEXT,
+    name: ENDPOINT_NAME,
+    description: Type.String(),
+    max_rows: wholeNumber(ROWS_MAX),
+    caching: Type.Union([SECONDS, Type.Literal('disabled')], {
+      expected: `a whole number of seconds from 1 to ${SECONDS_MAX}, or "disabled"`,
     }),
-  }),
-  columns: Type.Record(
-    PARAMETER_NAME,
-    closed({ type: oneOf(RESULT_TYPES), description: Type.String(), search: Type.Optional(SEARCH_TEXT) }),
-    {
-      ...{ additionalProperties: false, minProperties: 1 },
-      expected: 'a column name of letters, digits and underscores',
-    },
-  ),
-  chart: Type.Optional(CHART_FIELDS),
-});
+    ...optional({
+      cache_warming: SECONDS,
+      query_sandboxing: Type.Boolean(),
+      strict: Type.Boolean(),
+      sql_dialect: oneOf(DIALECT_NAMES),
+      cursor: PAGES_FIELDS,
+      parameters: Type.Record(PARAMETER_NAME, PARAMETER_FIELDS, {
+        additionalProperties: false,
+        expected: 'a parameter name of letters, digits and underscores',
+      }),
+    }),
+    columns: Type.Record(
+      PARAMETER_NAME,
+      closed({ type: oneOf(RESULT_TYPES), description: Type.String(), search: Type.Optional(SEARCH_TEXT) }),
+      {
+        ...{ additionalProperties: false, minProperties: 1 },
+        expected: 'a column name of letters, digits and underscores',
+      },
+    ),
+    chart: Type.Optional(CHART_FIELDS),
+  },
+  { gone: GONE_FIELDS },
+);
 
 export type EndpointFile = Static<typeof ENDPOINT_FILE>;
 

@@ -58,12 +58,15 @@ interface Parent {
   readonly expected?: string;
   readonly patternProperties?: object;
   readonly prefersInner?: boolean;
+  readonly gone?: Readonly<Record<string, string>>;
 }
 
 function describe(error: ErrorObject, path: readonly string[], showsValues: boolean): string {
   const name = nameOf(path);
   const parent = error.parentSchema as Parent;
   if (error.keyword === 'additionalProperties') {
+    const instead = parent.gone?.[path.at(-1) ?? ''];
+    if (instead !== undefined) return `${name} is gone: ${instead}`;
     return describeUnknown(parent, showsValues ? name : undefined);
   }
   if (error.keyword === 'required') {

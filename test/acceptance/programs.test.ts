@@ -1,7 +1,7 @@
 // The five programs of the gate, each in its own process. What a process of its own is not needed for is tested in test/cli and
 // test/http; what races a signal, a kill or a clock is in the .timed files beside this one.
 import { readFileSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { endLeftProcesses, runCli, startProgram, startServe } from '../support/cli.ts';
@@ -19,6 +19,7 @@ test('serve prints a key with which it stores an event and returns it, tells its
   const [key = ''] = /tr_[\w-]+/.exec(service.output().stdout) ?? [];
   const sent = await post(service.url, TO_EDGE, edgeEvents(1), { 'x-api-key': key });
   expect(sent.status).toBe(200);
+  expect((await stat(env.TAILRACE_DATA_DIR)).mode & 0o777).toBe(0o700);
   if (process.platform === 'linux') {
     const text = readFileSync(`/proc/${getEngineProcess(service.child.pid)}/environ`, 'utf8');
     const names = text.split('\0').map((line) => line.split('=', 1)[0]);

@@ -28,7 +28,11 @@ describe('the settings', () => {
   });
 
   test.each([
-    ['TAILRACE_PORT', '65536', 'must be a whole number from 0 to 65535 (port), such as 4000, not "65536"'],
+    [
+      'TAILRACE_PORT',
+      '65536',
+      'TAILRACE_PORT: must be a whole number from 0 to 65535 (port), such as 4000, not "65536"',
+    ],
     ['TAILRACE_READERS', '17', /^TAILRACE_READERS: must be at most 16 on the embedded engine/],
     ['TAILRACE_LOG_LEVEL', 'loud', /^TAILRACE_LOG_LEVEL: must be one of trace, .*, not "loud"$/],
     ['TAILRACE_PUBLIC_URL', 'https://logs/?a=b', /^TAILRACE_PUBLIC_URL: must have no user, parameters or #/],
@@ -92,7 +96,11 @@ describe('the address of a server', () => {
 
   test.each([
     ['TAILRACE_REDIS_URL', 'http://redis:6379', 'must begin with redis:// or rediss://'],
-    ['TAILRACE_REDIS_URL', 'redis://user:s3cret%ff@redis', 'user and password whose % are written as %25'],
+    [
+      'TAILRACE_REDIS_URL',
+      'redis://user:s3cret%ff@redis',
+      'must have a user and password whose % are written as %25',
+    ],
     ['TAILRACE_CONTROL_URL', 'mysql://user:s3cret@h/tailrace', 'must begin with postgresql://'],
     [
       'TAILRACE_CONTROL_URL',

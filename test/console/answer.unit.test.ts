@@ -4,6 +4,7 @@ import { ApiError, parseAnswer } from '../../console/src/api/client.ts';
 import { ownMember } from '../../console/src/format/values.ts';
 import { formatValue, toLine, valueAt } from '../../console/src/page/explore/lines/line.ts';
 import { SENDERS, type SenderTarget, writeSender } from '../../console/src/page/send/senders.ts';
+import { OWN, valuesIn } from '../../console/src/ui/page-address.ts';
 
 test('integers beyond 2^53 stay exact, in and out', () => {
   const text = '{"a":9007199254740993,"b":[1,2.5,-9007199254740995],"c":"9007199254740993","d":1e300}';
@@ -17,6 +18,12 @@ test.each([
   ['Tailrace; hit; ttl=-12; fwd=stale; fwd-status=503; detail=stale-if-error', 'stale'],
 ])('Cache-Status %s is %s', (header, state) => {
   expect(parseCacheStatus(header)).toBe(state);
+});
+
+test('an address has the values of parameters, of any name and text, beside what the page has of its own', () => {
+  const query = new URLSearchParams({ project: 'a&b', view: 'x', [`${OWN}view`]: 'json', other: 'y' });
+  const parameters = ['project', 'view', 'function_id'].map((name) => ({ name }));
+  expect(valuesIn(new URLSearchParams(`${query}`), parameters)).toEqual({ project: 'a&b', view: 'x' });
 });
 
 /** What every object inherits: names that a caller may use like any other. */

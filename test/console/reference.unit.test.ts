@@ -15,7 +15,7 @@ const document: OpenApi = {
     },
     '/api/logs': { post: operation('send', 'events') },
     '/logs/json': { post: operation('send_json', 'events') },
-    '/api/events/{id}': { parameters: [ID], delete: { ...operation('delete_event', 'events') } },
+    '/api/events/{id}': { parameters: [ID], delete: operation('delete_event', 'events') },
   },
   components: { schemas: {}, responses: {} },
 };

@@ -127,6 +127,7 @@ describe('an endpoint.yaml', () => {
     ['caching: 900', 'caching 900', 5, '`caching 900` is not `name: value`; a colon may be missing'],
     ['caching: 900', 'caching', 5, '`caching` is not `name: value`; a colon may be missing'],
     ['A test.', 'A test: two', 3, 'the value is followed by another `name: value`; put the value in quotes'],
+    ['caching: 900', 'caching: 900\nbucket: { column: t }', 6, '"bucket" is gone: write width and range of'],
     ['cache_warming: 300', 'cache_warming: 900', 6, '"cache_warming" must be less than "caching"'],
     ['sandboxing: false', 'sandboxing: false\nsql_dialect: studio', 8, '"sql_dialect" is the dialect of'],
     ['required: true', 'required: true, default: x', 9, '"default" of "project" can never be used'],

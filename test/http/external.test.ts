@@ -122,7 +122,8 @@ describe('faults are reported with file and line', () => {
     await expect(core.reload()).rejects.toThrow('the database has a view called someones already');
     expect(await engine.inspect('SELECT * FROM someones')).toEqual([{ one: 1 }]);
     await writeFile(FILE, GOOD.replace(/managed[\s\S]*$/, 'project: project\n'));
-    await expect(core.reload()).rejects.toThrow('has a view called otel_events; take another name');
+    const taken = 'the database has a view called otel_events; take another name';
+    await expect(core.reload()).rejects.toThrow(taken);
   });
 });
 

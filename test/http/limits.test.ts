@@ -30,6 +30,10 @@ test.each([
 
 test.each([
   ['the start of TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\r\n\r\n'],
+  [
+    'a length and chunks',
+    `POST ${PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+  ],
   ['a control character in a header', `GET ${PATH} HTTP/1.1\r\nHost: a\r\nX-Api-Key: a\0b\r\n\r\n`],
 ])('%s on the socket is answered 400 and the connection is closed', async (_what, bytes) => {
   expectError(parseRaw(await sendRaw(url, bytes)), 'invalid_request');

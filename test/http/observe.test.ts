@@ -15,6 +15,13 @@ async function logOf(work: () => Promise<unknown>): Promise<Record<string, unkno
   return lines.slice(before).map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
+/** Where a key may be sent beside the URL: in either header, or in none. */
+const placesOf = (key: string): Record<string, string>[] => [
+  { 'x-api-key': key },
+  { 'x-api-key': '', authorization: `Bearer ${key}` },
+  { 'x-api-key': '' },
+];
+
 describe('the log', () => {
   test('has a line for each request: caller, endpoint, outcome', async () => {
     const headers = { 'x-request-id': 'req-1', 'x-forwarded-for': '203.0.113.7' };
@@ -39,6 +46,7 @@ describe('the log', () => {
   test('holds neither keys nor values of parameters, however the request ends; answers and metrics hold no key', async () => {
     const key = await service.newKey();
     const keys = [PRIVATE_KEY, PUBLIC_KEY, key, `${key}-s3cret-value`];
+    const wrong = ['wrong-key-0123456789', `tr_0123456789ab_${'w'.repeat(43)}`];
     const answers: string[] = [];
     const send = async (...asked: Parameters<typeof request>) =>
       void answers.push((await request(...asked)).text);
@@ -47,10 +55,7 @@ describe('the log', () => {
       for (const name of ['logs.all', 'usage.api-counts', 'functions.invocation-stats', 'none', '%FF']) {
         const path = `${QUERY_PATH}/${name}?${query}`;
         for (const value of keys)
-          for (const headers of [
-            { 'x-api-key': value },
-            { 'x-api-key': '', authorization: `Bearer ${value}` },
-          ])
+          for (const headers of placesOf(value).slice(0, 2))
             await send(url, `${path}&api_key=${value}`, { headers });
         await send(url, path, { method: 'POST', body: 's3cret-value' });
       }
@@ -63,16 +68,17 @@ describe('the log', () => {
       await service.core.engine.command('RENAME TABLE edge_logs_away TO edge_logs');
       expectError(failed, 'query_failed');
     });
-    for (const path of ['/metrics', '/api/logs', '/v1/logs', '/nothing'])
-      for (const method of ['GET', 'POST', 'PROPFIND'])
-        for (const value of keys)
-          await send(url, `${path}?api_key=${value}`, { method, headers: { 'x-api-key': value } });
     expect(written).toHaveLength(9 * 5 + 4);
+    const paths = [`${QUERY_PATH}/logs.all`, `${QUERY_PATH}/none`];
+    for (const path of [...paths, '/metrics', '/api/logs', '/v1/logs', '/nothing'])
+      for (const method of ['GET', 'POST', 'PROPFIND'])
+        for (const value of [...keys, ...wrong])
+          for (const headers of placesOf(value))
+            await send(url, `${path}?api_key=${value}`, { method, headers });
     const log = lines.join();
     expect(log).not.toContain('s3cret-value');
-    for (const value of keys)
-      for (const text of [log, ...answers, (await get(url, '/metrics')).text])
-        expect(text).not.toContain(value);
+    const texts = [log, (await get(url, '/metrics')).text, ...answers];
+    for (const value of [...keys, ...wrong]) for (const text of texts) expect(text).not.toContain(value);
   });
 });
 

@@ -142,7 +142,9 @@ describe.each(ENCODINGS)('in %s', (_, type, encode) => {
 
 test('the answer to protobuf is protobuf', async () => {
   const late = { timeUnixNano: nanos(clock.now + 7_200_000) };
-  const reason = expect.stringMatching(/^event 2: has a timestamp more than an hour ahead: .*; event 3: has/);
+  const reason = expect.stringMatching(
+    /^event 2: has a timestamp more than an hour ahead: .*; event 3: has a/,
+  );
   const ask = async (records: object[]) => {
     const response = await fetch(`${url}/v1/logs`, {
       method: 'POST',

@@ -31,6 +31,17 @@ describe('a SELECT in sql', () => {
     ]);
   });
 
+  test('is answered from the cache when it is the same SELECT, however it is written', async () => {
+    const status = async (sql: string, project = 'p') =>
+      (await call('sandbox.on', { project, sql })).headers.get('cache-status');
+    expect(await status('SELECT max(id) FROM app')).toContain('fwd=miss; stored');
+    expect(await status('select  max(id) from app -- again')).toContain('hit');
+    expect(await status('SELECT min(id) FROM app')).toContain('fwd=miss; stored');
+    expect(await status('SELECT max(id) FROM app', 'q')).toContain('fwd=miss; stored');
+    clock.now += 901_000;
+    expect(await status('SELECT max(id) FROM app')).toContain('fwd=miss; stored');
+  });
+
   test.each(['SELECT * FROM secret_logs', 'SELECT * FROM app SETTINGS readonly = 0'])(
     'that is not allowed is refused with what was wrong: %s',
     async (sql) => {

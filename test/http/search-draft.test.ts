@@ -121,6 +121,8 @@ const TERMS = [
   ...['response.status_code:5*', 'response.status_code:>=404', 'response.status_code:<99999999999999999999'],
   ...['is_auth:true', 'is_rest:false', 'request.path:/rest/*', 'request.path:/auth/c', `source:${EDGE}`],
   ...['"dotted.key"."it\'s":<3', 'timestamp:<2026-11-20T11:40:00Z', `id:${EDGE}-7`, 'x:y'],
+  ...['"dotted.key"."it\'s":3', 'timestamp:>=2026-11-20T11:30:00Z', 'nothing.at.all:x', 'level:error'],
+  ...['is_auth:false', 'request.path:/rest/v1/a', 'response.status_code:>=400'],
 ];
 const TERM = fc.constantFrom(...TERMS);
 const SEARCH = fc.oneof(
@@ -129,7 +131,7 @@ const SEARCH = fc.oneof(
   TERM.map((term) => `-${term}`),
   fc.tuple(TERM, TERM).map((two) => two.join(' ')),
   fc.tuple(TERM, TERM, TERM).map(([a, b, c]) => `(${a} or -${b}) ${c}`),
-  fc.tuple(TERM, TERM).map(([a, b]) => `not (${a} ${b})`),
+  fc.tuple(TERM, TERM, fc.constantFrom(' ', ' or ')).map(([a, b, or]) => `not (${a}${or}${b})`),
 );
 const FIELD = fc.constantFrom('source', 'size', 'request.path', 'project', 'function_id', 'host', 'status');
 const FUNCTION = fc.constantFrom('avg', 'sum', 'p50', 'p95', 'p99', 'distinct');
@@ -138,8 +140,14 @@ const MEASURE = fc.oneof(
   fc.constant('count'),
   fc.tuple(FUNCTION, MEASURED).map(([name, field]) => `${name}(${field})`),
 );
+const ROWS = [
+  { part: 'rows', limit: '20' },
+  { part: 'rows', limit: '5', project: 'aurora' },
+  { limit: '30' },
+];
 const PART: fc.Arbitrary<Parameters> = fc.oneof(
-  { weight: 1, arbitrary: fc.constant({ part: 'rows', limit: '20' }) },
+  { weight: 1, arbitrary: fc.constantFrom(...ROWS) },
+  { weight: 1, arbitrary: fc.constantFrom({}, UNEVEN).map((range) => ({ ...HISTOGRAM, ...range })) },
   { weight: 1, arbitrary: FIELD.map((field) => ({ part: 'values', field })) },
   { weight: 1, arbitrary: MEASURE.map((measure) => ({ ...HISTOGRAM, by: 'level', measure })) },
   {

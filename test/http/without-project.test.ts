@@ -41,6 +41,6 @@ test('events without a project are stored, counted, shown, and logged once a min
 test('every configuration in deploy/senders/ names a project', async () => {
   const files = await readdir('deploy/senders');
   const texts = await Promise.all(files.map((file) => readFile(join('deploy/senders', file), 'utf8')));
-  const names = /(?:project|tenant_id)\W*(?:value\W*)?(?:aurora|\$tailrace_project)/i;
+  const names = /(?:project|tenant_id)["']?(?::|=| =>| value=)? ?["']?(?:aurora|\$tailrace_project)/i;
   expect(files.filter((_, i) => !names.test(texts[i] ?? ''))).toEqual([]);
 });

@@ -94,7 +94,10 @@ test('every bound is in the documentation', async () => {
 describe('a rejection says what was not allowed and what would be', () => {
   test.each([
     ['SELECT now64(6)', 'must not call now64(); use @now, the instant of the query'],
-    ['SELECT * FROM numbers(3)', 'not read the table function numbers(); what can be read is app, errors'],
+    [
+      'SELECT * FROM numbers(3)',
+      'must not read the table function numbers(); what can be read is app, errors',
+    ],
     ['SELECT {a:String} FROM app', 'must not have {…}: write parameters as @name and maps as map(…)'],
     [
       "SELECT match(id, 'a.{1,1000}.{1000}') FROM app",

@@ -76,7 +76,7 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
   return await startCli(args, { stdin: '', ...options }).ended;
 }
 
-/** That a command ended with this code, and that it printed this text, or one that matches: on stderr if it failed. */
+/** Expects that a command ended with this code and printed this text, or one that matches: on stderr if it failed. */
 export function expectExit(
   result: CliResult,
   code: number,

@@ -35,7 +35,7 @@ export interface Clock {
 }
 
 /** Settings of a test: a folder of its own, a free port, limits turned down where `env` says so. */
-export function testConfig(dataDir: string, env: Readonly<Record<string, string>> = {}): Config {
+export function testConfig(dataDir: string, env: Texts = {}): Config {
   return parseConfig({
     TAILRACE_DATA_DIR: dataDir,
     TAILRACE_PORT: '0',
@@ -58,7 +58,7 @@ export async function ownFolder(): Promise<{ readonly path: string }> {
 }
 
 /** Writes files by their paths below a folder. */
-export async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+export async function writeFiles(folder: string, files: Texts): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(join(folder, path, '..'), { recursive: true });
     await writeFile(join(folder, path), text);
@@ -66,7 +66,7 @@ export async function writeFiles(folder: string, files: Readonly<Record<string, 
 }
 
 /** The real engine with the shipped definitions, in a temporary folder. */
-export async function openTestStore(env: Readonly<Record<string, string>> = {}) {
+export async function openTestStore(env: Texts = {}) {
   const folder = await temporaryFolder();
   const backend = await openTestEngine(folder.path);
   const config = testConfig(folder.path, { ...backend.env, ...env });
@@ -100,7 +100,7 @@ export async function askStore(env: Texts, name: string, parameters: Texts): Pro
 /** A service that listens on a free port of 127.0.0.1, with a clock that the test moves. */
 export async function startTestService(
   options: {
-    env?: Readonly<Record<string, string>>;
+    env?: Texts;
     /** Constants of single parts, so small that they are reached. */
     bounds?: Partial<Bounds>;
     now?: number;

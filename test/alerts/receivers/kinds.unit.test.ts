@@ -143,6 +143,16 @@ test('says why a receiver did not accept a message, and whether that was this me
   expect(await fail(302, { location: 'http://127.0.0.1:9' })).toMatchObject({ isRejected: true });
 });
 
+test('a receiver that closes the connection has not rejected the message', async () => {
+  const server = await start((request) => request.socket.destroy());
+  const sending = open('slack', { url: server.url }).send(
+    { id: 'm', message: alertMessage(), sentAtMs },
+    signal,
+  );
+  await expect(sending).rejects.toMatchObject({ isRejected: false, retryAfterMs: undefined });
+  expect(server.received).toHaveLength(1);
+});
+
 test('does not read a response without an end', async () => {
   const server = await start((_, response) => {
     const write = () => {

@@ -84,6 +84,7 @@ test('receivers that hang or fail keep no other one waiting', async () => {
     for (const { name } of [hangs, fails, good]) outbox.put(name, alertMessage(), Date.now());
     await pass(750);
     expect([hangs, fails, good].map(({ sent }) => sent.length)).toEqual([0, 0, count]);
+    expect(outbox.waiting.size).toBe(2 * count);
   }
 });
 

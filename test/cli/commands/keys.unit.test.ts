@@ -51,7 +51,7 @@ describe('the store of a command in a folder', () => {
       ['serve', 'dev'],
       {},
       'data',
-      / using the store of the settings \(\.\/data\), not that of "tailrace dev"$/m,
+      /^tailrace: using the store of the settings \(\.\/data\), not that of "tailrace dev"$/m,
     ],
     [['dev'], named, 'named', /^Key/],
   ])('where %j runs, with %j, is in %s', async (runs, own, dir, note) => {

@@ -102,8 +102,8 @@ ORDER BY id DESC LIMIT 2`;
       'name: wrong too, cursor: next, rows: []',
     ];
     const lines = cases.map((one) => `  - { ${one} }`);
-    const test = `${HEAD}${stored.join('\n')}\ncases:\n${lines.join('\n')}\n`;
-    const files = { 'endpoint.yaml': yaml, 'query.sql': sql, 'tests/one.yaml': test };
+    const testYaml = `${HEAD}${stored.join('\n')}\ncases:\n${lines.join('\n')}\n`;
+    const files = { 'endpoint.yaml': yaml, 'query.sql': sql, 'tests/one.yaml': testYaml };
     await writeFiles(join(endpoints, 'pages.of-paths'), files);
     const { stdout } = await run('pages.of-paths');
     expect(stdout.match(/[✓✗]/g)?.join('')).toBe('✓✓✓✓✓✓✓✓✗✗');

@@ -26,8 +26,9 @@ const request = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom<unknown[]>(null, '/rest', [{ path: '/rest' }]) },
 );
 
-/** Metadata of a gateway request, path and url present, missing or of a wrong type. */
 const record = { request, project_ref: projectValue, project: projectValue };
+
+/** Metadata of a gateway request, path and url present, missing or of a wrong type. */
 export const requestMetadata: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 10, arbitrary: fc.record(record, { requiredKeys: ['request'] }) },
   { weight: 1, arbitrary: fc.constantFrom<unknown[]>(null, [], 'text') },
