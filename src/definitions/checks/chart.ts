@@ -41,9 +41,15 @@ function* findMissingFields(chart: ChartFields): FieldFaults {
   const kind = kindOf(chart);
   const { time, series, values } = chart;
   if ((kind === 'line' || kind === 'stacked') && time === undefined)
-    yield [['time'], `"time" is missing: "show: ${kind}" draws over time; name its column`];
+    yield [
+      ['time'],
+      `"time" is missing: "show: ${kind}" draws over time; name its column, or show bar, number or table`,
+    ];
   if (kind === 'bar' && time === undefined && series === undefined)
-    yield [['time'], '"show: bar" needs "time", or "series" for a bar for each of its values'];
+    yield [
+      ['time'],
+      '"show: bar" needs "time" for bars over time, or "series" for a bar for each of its values',
+    ];
   if (kind !== 'table' && values === undefined)
     yield [['values'], '"values" is missing: the columns to draw'];
 }

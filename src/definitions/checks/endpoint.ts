@@ -150,27 +150,33 @@ function* findCachingFaults({ caching, cache_warming: warming = 0 }: EndpointFil
   const at = ['cache_warming'];
   if (caching === 'disabled') {
     if (warming > 0) yield [at, '"cache_warming" needs caching; remove it or give "caching" in seconds'];
-  } else if (warming >= caching)
-    yield [at, `"cache_warming" must be less than "caching" (${caching} seconds), when an answer expires`];
+  } else if (warming >= caching) {
+    const why = 'or an answer expires before its refresh';
+    yield [at, `"cache_warming" must be less than "caching" (${caching} seconds), ${why}`];
+  }
 }
 
 /** With sandboxing callers read the views of the stored query and send their SELECT in `sql`. */
 function* findSandboxFaults(fields: EndpointFile, sql: string): FieldFaults {
   const { query_sandboxing: isOn, sql_dialect: dialect, caching, parameters = {} } = fields;
   if (isOn !== true) {
-    const message = '"sql_dialect" is the dialect of the SELECTs that callers send with "query_sandboxing"';
+    const message =
+      '"sql_dialect" is the dialect of the SELECTs that callers send if "query_sandboxing" is true';
     if (dialect !== undefined) yield [['sql_dialect'], message];
     return;
   }
-  // The bounds of a SELECT depend on the instant at which it arrived.
-  if (dialect !== undefined && caching !== 'disabled')
-    yield [['caching'], '"caching" must be disabled with "sql_dialect"'];
+  if (dialect !== undefined && caching !== 'disabled') {
+    const why = 'the bounds of a SELECT depend on the instant at which it arrived';
+    yield [['caching'], `"caching" must be disabled with "sql_dialect": ${why}`];
+  }
   if (Object.hasOwn(parameters, SQL_PARAMETER)) {
-    const message = '"sql" is where callers send their SELECT with "query_sandboxing"; take another name';
+    const message =
+      '"sql" is where callers send their SELECT when "query_sandboxing" is true; take another name';
     yield [['parameters', SQL_PARAMETER], message];
   }
   if (sql.trim() !== '' && findWithList(sql) === undefined) {
-    const message = '"query_sandboxing" needs a query with views: WITH name AS (SELECT …) SELECT …';
+    const message =
+      '"query_sandboxing" needs a query with views that callers may read: WITH name AS (SELECT …) SELECT …';
     yield [['query_sandboxing'], message];
   }
 }
@@ -212,8 +218,10 @@ const CONTINUES =
 function* findSizeFaults(size: number, rowsMax: number, limit = size): FieldFaults {
   const path = ['cursor', 'size'];
   if (size > rowsMax) yield [path, `"size" must be at most "max_rows", which is ${rowsMax}`];
-  // Otherwise no page would ever be full.
-  else if (limit < size) yield [path, `"size" must be at most the LIMIT of the query, which is ${limit}`];
+  else if (limit < size) {
+    const why = 'no page would ever be full';
+    yield [path, `"size" must be at most the LIMIT of the query, which is ${limit}: ${why}`];
+  }
 }
 
 /** Finds why pages cannot be ordered by an item of `by`. @param name the column that it names */

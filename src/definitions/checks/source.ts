@@ -80,7 +80,10 @@ function* findOriginFaults(columns: ColumnFields, name: string): Generator<Colum
   if (MISREAD.includes(column))
     yield ['column', `"column" of "${name}" cannot name "${column}", which is a word of SQL`];
   else if (!isText(columns, column))
-    yield ['column', `"column" of "${name}" must name a column of texts in this file, not "${column}"`];
+    yield [
+      'column',
+      `"column" of "${name}" must name a column of texts in this file, not ${JSON.stringify(column)}`,
+    ];
 }
 
 function* findPathFaults(name: string, paths: readonly (readonly string[])[]): Generator<ColumnFault> {
@@ -97,7 +100,10 @@ function* findTextFaults(columns: ColumnFields, name: string): Generator<ColumnF
   if (needless !== undefined && type !== 'string')
     yield [needless, `"${needless}" of "${name}" needs type string, not ${type}`];
   if (index !== undefined && otherwise === undefined)
-    yield ['index', `"index" of "${name}" needs "otherwise": texts that may be null have no index`];
+    yield [
+      'index',
+      `"index" of "${name}" needs "otherwise", since texts that may be null have no index; [] makes them empty`,
+    ];
   if (index !== undefined && MISREAD.includes(name))
     yield ['index', `"${name}" is a word of SQL that no index can name; take another name`];
   for (const other of otherwise ?? []) {
@@ -127,7 +133,10 @@ function* findRollupFaults({ rollup, columns = {} }: ManagedFile): FieldFaults {
   if (rollup === undefined) return;
   const { every, by = [] } = rollup;
   if (DAY_SECONDS % every !== 0)
-    yield [['rollup', 'every'], `"every" must divide a day of ${DAY_SECONDS} seconds, as 3600 does`];
+    yield [
+      ['rollup', 'every'],
+      `"every" must divide a day of ${DAY_SECONDS} seconds, as 300 and 3600 do, not ${every}`,
+    ];
   for (const [index, name] of by.entries()) {
     if (!Object.hasOwn(columns, name))
       yield [['rollup', 'by', index], `"by" must name columns of this file, not ${JSON.stringify(name)}`];
