@@ -145,7 +145,7 @@ const PROBE_AGAIN_MS = 1_000;
 function createFlights({ run, shared, now, staleIfErrorSeconds }: CachedOptions, kept: Kept) {
   const flights = createSingleFlight<FlightResult>();
 
-  /** Whether an answer is shared: no other caller sends a caller's own SELECT. */
+  /** A caller's own SELECT is not shared: nobody else sends it, and it would fill the memory of all replicas. */
   const replicasOf = ({ endpoint }: Question) => (isAdHoc(endpoint) ? undefined : shared);
 
   /** @param seconds how old an answer of another replica may be; 0: none will do */

@@ -24,11 +24,14 @@ export interface Computation {
   readonly signal: AbortSignal;
 }
 
-/** The right to compute an answer while the other replicas wait for it: releases it. Without Redis there is none. */
+/** The right to compute an answer while the other replicas wait for it. Called to release it. */
 export type Lease = () => void;
 
+// Instead of a lease while Redis is unavailable: this replica computes at once, and nobody waits for it.
+const NO_LEASE: Lease = () => {};
+
 /** Another replica has the answer, or this one computes it, or another one is computing it. */
-type Claim = { readonly answer: Answer } | { readonly lease: Lease | undefined } | 'held';
+type Claim = { readonly answer: Answer } | { readonly lease: Lease } | 'held';
 
 export type SharedAnswers = ReturnType<typeof createSharedAnswers>;
 
@@ -104,12 +107,12 @@ export function createSharedAnswers(options: SharedAnswersOptions) {
     if (value !== undefined && lifeMs > 0) await redis.send(['SET', name, value, 'PX', String(lifeMs)]);
   }
 
-  async function takeLease(key: string): Promise<Lease | undefined | 'held'> {
+  async function takeLease(key: string): Promise<Lease | 'held'> {
     const name = leaseNameOf(key);
     const set = (when: 'NX' | 'XX') => redis.send(['SET', name, '', when, 'PX', String(LEASE_MS)]);
     const reply = await set('NX');
     if (reply === null) return 'held';
-    if (reply === undefined) return undefined;
+    if (reply === undefined) return NO_LEASE;
     const renewing = setInterval(() => void set('XX'), RENEW_MS);
     return () => {
       clearInterval(renewing);
@@ -121,9 +124,9 @@ export function createSharedAnswers(options: SharedAnswersOptions) {
   async function claim(question: Question, isGood: (answer: Answer) => boolean): Promise<Claim> {
     const lease = await takeLease(question.key);
     if (lease === 'held') return 'held';
-    const found = lease && (await findGood(question, isGood));
+    const found = lease === NO_LEASE ? undefined : await findGood(question, isGood);
     if (found === undefined) return { lease };
-    lease?.();
+    lease();
     return found;
   }
 

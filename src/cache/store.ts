@@ -18,7 +18,10 @@ export type CacheStore = LRUCache<string, CacheEntry>;
 
 const ENTRY_OVERHEAD_BYTES = 512;
 
-/** Bytes beside an answer, counted as though stored: three compressed forms of at most this share, short ones as texts. */
+/**
+ * Bytes that may be kept beside an answer, counted as though they were stored: three compressed forms of at most this
+ * share of the body each, and each form as a text if that is short.
+ */
 export const COMPRESSED_SHARE_MAX = 0.25;
 const COMPRESSED_FORMS_MAX = 3;
 /** Node copies longer texts once more on their way to the socket. */

@@ -111,7 +111,7 @@ export function createValueWriter(): (sql: string | WriteStatement, values: Valu
   };
 }
 
-/** As `createValueWriter`, with `{name:String}`, which the server binds, unless the values are too long for a URL. */
+/** Like `createValueWriter`, but writes `{name:String}`, which the server binds, for values that fit into a URL. */
 export function createValueBinder(): (sql: string | WriteStatement, values: Values) => BoundStatement {
   const getRewriter = createRewriters();
   return (sql, values) => {

@@ -202,13 +202,14 @@ export async function syncAll(dir: string): Promise<void> {
   syncFolder(dir);
 }
 
-/** @returns path → SHA-256, of all files but the manifest. @throws InputError if something is a link or the like */
+/** @returns path → SHA-256, without the manifest. @throws InputError if something is not a file or folder, such as a link */
 async function hashFiles(dir: string): Promise<Map<string, string>> {
   const hashes = new Map<string, string>();
   for (const path of await readdir(dir, { recursive: true })) {
     const stats = await lstat(join(dir, path));
-    if (stats.isDirectory() || path === MANIFEST_FILE) continue;
+    if (stats.isDirectory()) continue;
     if (!stats.isFile()) throw new InputError([`${join(dir, path)} is not a file: no backup has a link`]);
+    if (path === MANIFEST_FILE) continue;
     const sha256 = createHash('sha256');
     await pipeline(createReadStream(join(dir, path)), sha256);
     hashes.set(path, sha256.digest('hex'));

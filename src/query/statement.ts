@@ -41,8 +41,10 @@ export function createStatements() {
     known.set(endpoint, own);
     const empty = own.optional.filter((name) => bound[name] === '' || bound[name] === UNBOUNDED);
     const kind = `${format.name} ${arePlainPatterns(endpoint, bound)} ${bound[PAGE_SKIP] ? 'on' : ''} ${empty}`;
+    const found = own.byKind.get(kind);
+    if (found !== undefined) return found;
     const decided = { ...bound, ...Object.fromEntries(empty.map((name) => [name, ''])) };
-    const statement = own.byKind.get(kind) ?? createStatement(endpoint, format, decided);
+    const statement = createStatement(endpoint, format, decided);
     own.byKind.set(kind, statement);
     return statement;
   };

@@ -47,7 +47,7 @@ export function joinPartsOfRank(text: string, status: string): string {
   return `coalesce(nullIf(${ofLower(writeLower(text), LEVEL_RANKS)}, 0), ${status})`;
 }
 
-/** Writes whether an event's level is one of these. @param write writes it; called only if the condition needs it */
+/** Writes whether an event's level is one of these. `write` writes that level, and is called only if it is needed. */
 export function writeIsOfLevel(
   levels: readonly Level[],
   rule: LevelRule | undefined,
@@ -172,7 +172,7 @@ function trimZeros(digits: string): string {
 
 const INTEGER_DIGITS_MAX = 21;
 
-/** Returns the texts that equal one of a search: itself, and its number as the engine writes that of JSON. */
+/** Returns the texts of values that equal a text of a search: itself, and its number as the engine writes it in JSON. */
 export function spellingsOf(text: string): readonly string[] {
   const decimal = parseDecimal(text);
   if (decimal === undefined) return [text];
@@ -203,7 +203,10 @@ function floorOf({ isNegative, digits, exponent }: Decimal) {
 const INTEGER_MIN = -(2n ** 63n);
 const INTEGER_MAX = 2n ** 63n - 1n;
 
-/** Returns a condition for integers of 64 bits. A bound between two is rounded, and its operator changed accordingly. */
+/**
+ * Returns what a condition means for integers of 64 bits: `always` if every integer meets it. A bound between two of them
+ * is rounded down, and its operator changed accordingly.
+ */
 export function boundOfInteger({ operator, value: [text], isQuoted }: Compare) {
   const decimal = parseDecimal(text);
   if (decimal === undefined) return 'never';

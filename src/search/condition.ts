@@ -9,7 +9,10 @@ import { type Compare, listClauses, reject, type SearchTree, type SearchValue } 
 export const NEVER = 'false';
 const ALWAYS = 'true';
 
-/** Writes the conditions of a verified search on rows of one source, which all have to hold, with texts as literals. */
+/**
+ * Writes the conditions of a search that `verifyCondition` accepts, on the rows of one source, all of which have to
+ * hold; `[]` if every row meets them. Texts of the caller enter them as quoted literals.
+ */
 export function writeConditions(tree: SearchTree, fields: Fields): readonly string[] {
   const items = tree.kind === 'and' ? tree.items : [tree];
   return items.map((item) => writeCondition(item, fields)).filter((one) => one !== ALWAYS);

@@ -130,7 +130,10 @@ export function chooseSample(events: number, rowsMax: number): number {
   return oneOf;
 }
 
-/** Writes the condition of a sample, by the events: a larger one has all of a smaller. `undefined`: all events. */
+/**
+ * Writes the condition of events in a sample, which depends only on them: the same events give the same sample, and a
+ * larger sample has every event of a smaller one. `undefined`: all events.
+ */
 export function writeSample(oneOf: number): string | undefined {
   if (oneOf === 1) return undefined;
   return `bitAnd(cityHash64(${column('id')}, ${column('timestamp')}), ${oneOf - 1}) = 0`;

@@ -61,9 +61,12 @@ export const SEARCH: Endpoint = {
 };
 
 export interface CreateSearchOptions {
+  /** At least one. */
   readonly sources: readonly Source[];
+  /** ms since the epoch, for the range if the caller does not bound it. */
   readonly nowMs: number;
   readonly limits: Pick<Config, 'searchClausesMax'>;
+  /** Whether new rows are followed: the range has no end, and no start unless the caller sets one. */
   readonly isTail?: boolean;
   /** See `SearchScope`. */
   readonly mayHaveRows?: SearchScope['mayHaveRows'];

@@ -53,8 +53,8 @@ export interface AdmitOptions {
 }
 
 const NO_HEAD: Head = [];
-// Requests with a missing or wrong key from one address, else 429: far below what guessing needs, and above what a few
-// misconfigured clients behind one address send.
+// More requests with a missing or wrong key from one address get 429: far below what guessing needs, and above what a
+// few misconfigured clients behind one address send.
 const AUTH_FAILURES_PER_MINUTE_MAX = 600;
 
 export function createAdmit(options: AdmitOptions): Admit {
@@ -177,8 +177,8 @@ function findTightest(all: readonly Limited[]): Limited {
   return rejecting ?? all.reduce((a, b) => (a.standing.remaining < b.standing.remaining ? a : b));
 }
 
-// Of keys, of addresses, and of both together. Beyond it the least recently used are dropped, which fills their buckets.
-// About 3 MB.
+// Keys, addresses, or pairs of both. Beyond it the least recently used are dropped, which fills their buckets. About
+// 3 MB.
 const REMEMBERED_MAX = 10_000;
 
 /** Token buckets of this process, by name. */

@@ -110,10 +110,11 @@ function createEndpointSteps({ registry, sandbox, cursors, onIgnoredSql }: Resol
     const first = parsePinnedParameters(endpoint, parameters, { pins: caller.pins });
     const position = cursors.read(endpoint, first, parameters);
     const values = { ...first, ...bindPosition(endpoint.pages, position) };
-    const [encoding, directives] = [chooseEncoding(accepts), readDirectives(headers)];
-    const toResolved = (of: Endpoint) => ({
-      ...{ question: createQuestion(of, values, format), encoding, directives, ignored },
-    });
+    const encoding = chooseEncoding(accepts);
+    const directives = readDirectives(headers);
+    const toResolved = (of: Endpoint) => {
+      return { question: createQuestion(of, values, format), encoding, directives, ignored };
+    };
     if (endpoint.sandboxing) return sandbox(endpoint, parameters, sandboxed).then(toResolved);
     if (ignoresSql(endpoint, parameters)) onIgnoredSql(endpoint);
     const resolved = toResolved(endpoint);

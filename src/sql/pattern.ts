@@ -139,8 +139,8 @@ const PROGRAM_SIZE_MAX = 500;
 export type ReplaceFound = (text: string, onMatch: () => void) => string;
 
 /**
- * Returns a function that replaces what a pattern of RE2 finds; `$1` in the replacement is the first group. Or why the
- * pattern cannot be used, as the end of a sentence that begins with its name.
+ * Returns a function that replaces what a pattern of RE2 finds; `$1` in the replacement is the first group. For a pattern
+ * that cannot be used, returns why, as the end of a sentence that begins with its name.
  */
 export function createReplace(pattern: string, replacement: string): ReplaceFound | string {
   const compiled = compile(pattern);

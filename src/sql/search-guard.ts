@@ -124,19 +124,15 @@ const JOINS = /^(?:CONCAT|[(),|])$/;
  * The texts of a pattern; `undefined` if there is more in it than texts and what joins them. That of an operator has no
  * last word: it ends where nothing can be joined.
  */
-function readParts(
-  words: readonly Word[],
-  first: number,
-  last = Number.POSITIVE_INFINITY,
-): readonly Word[] | undefined {
+function readParts(words: readonly Word[], first: number, last?: number): readonly Word[] | undefined {
   const depth = words[first]?.depth ?? 0;
   const parts: Word[] = [];
-  for (let i = first; i <= last; i++) {
+  for (let i = first; i <= (last ?? words.length); i++) {
     const word = words[i];
     if (word === undefined || word.depth < depth || (word.depth === depth && word.key === ',')) break;
     if (isText(word)) parts.push(word);
     else if (!JOINS.test(word.key)) {
-      const isBehind = last > words.length && word.depth === depth && words[i - 1]?.key !== '|';
+      const isBehind = last === undefined && word.depth === depth && words[i - 1]?.key !== '|';
       return isBehind ? parts : undefined;
     }
   }
@@ -160,7 +156,10 @@ function findArgument(words: readonly Word[], i: number): readonly [number, numb
   return undefined;
 }
 
-/** Parts of a pattern that ClickHouse reads as RE2 does. One way to cut a pattern into them: two would double the time. */
+/**
+ * Parts of a pattern that ClickHouse reads as RE2 does. A pattern can be cut into them in only one way: with two ways,
+ * each part would double the time.
+ */
 const PLAIN_PARTS = [
   /[^\\[\](){}?*+^$.|\0\x80-\u{10ffff}]/u, // an ASCII character without a meaning in patterns
   /[\x80-\u{10ffff}](?![?*{])/u, // ClickHouse makes only the last byte of such a character optional

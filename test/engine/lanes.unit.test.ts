@@ -51,6 +51,22 @@ test('the queue rejects a query that waits too long, with a time to retry', asyn
   expect(pool).toMatchObject({ running: 1, queued: 0 });
 });
 
+test('a caller joins a waiting query with its own lane even if the queue is full', async () => {
+  const { pool, ask } = createPool(3, { queueMax: 1 });
+  for (let i = 0; i < 2; i++) await ask('flood');
+  let join = (_lane: string) => {};
+  const waiting = pool.acquire(never, {
+    lane: 'flood',
+    onJoin: (listener) => {
+      join = listener;
+    },
+  });
+  expect([pool.queued, await ask('flood')]).toEqual([1, 'overloaded']);
+  join('b');
+  await waiting;
+  expect(pool).toMatchObject({ running: 3, queued: 0 });
+});
+
 describe('tokens of one key', () => {
   test('take turns within the turns of their key, which remain one share among keys', async () => {
     const { served, ask, release } = createPool(1);

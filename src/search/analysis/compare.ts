@@ -38,7 +38,8 @@ const COMPARE_COLUMNS: readonly ResultColumn[] = [
   { name: 'score', type: 'number', description: 'How much the value tells the two apart, 0 to 1.' },
 ];
 
-type Set = (fields: SearchFields) => string;
+/** Writes the condition of the events of one set. */
+type WriteSet = (fields: SearchFields) => string;
 
 /** Compares the events that match `q` with those that match `against`, value by value. */
 export function planCompare({ scope, values, clausesMax }: PartRequest): PlannedPart {
@@ -91,8 +92,8 @@ function describeEmpty(own: number, others: number, isRest: boolean): string | u
     : 'no event of the range matches "against", so there is nothing to compare with';
 }
 
-/** Writes the fields of the events of either set. */
-function writeEvents(scope: SearchScope, sets: readonly Set[], samples: readonly number[]): string {
+/** Writes the fields of the events that are in one of the sets, or in both. */
+function writeEvents(scope: SearchScope, sets: readonly WriteSet[], samples: readonly number[]): string {
   return writeArms(scope, {
     condition: (fields) => {
       sets.forEach((write, i) => {
@@ -132,7 +133,7 @@ WHERE ${isOther}owns > 0 AND others > 0 AND (values <= ${VALUES_FEW} OR values *
 FROM (${scored}) ORDER BY score DESC, x > y DESC, field, value LIMIT ${size}`;
 }
 
-/** Lists a field, and those computed from it or of which it is computed: to explain one by the other explains nothing. */
+/** Lists a field and those computed from it, or from which it is computed: one does not explain the other. */
 function listRelated(sources: readonly Source[], field: SearchField): readonly SearchField[] {
   return [field, pathOf(field), ...sources.flatMap((source) => [...relatedIn(source, field)])];
 }

@@ -33,8 +33,9 @@ const NAME_CHARS_MAX = 90;
 export const LINE_CHARS_MAX = 110;
 
 /**
- * Writes a search as the files of an endpoint. @param isTaken whether an endpoint has a name
+ * Writes a search as the files of an endpoint.
  *
+ * @param isTaken whether an endpoint has a name
  * @throws TailraceError `invalid_parameter` as `createSearch`, and for a part that is not one SELECT
  */
 export function createDraft(
@@ -167,7 +168,10 @@ const SUFFIXES: Readonly<Record<SearchOperator, readonly [suffix: string, words:
   '<': ['_below', 'Values below this,'],
 };
 
-/** Makes parameters, with the searched values as defaults, of what every event has to meet in a typed column. */
+/**
+ * Creates parameters for the values that every event of a search has to meet in a typed column, with the searched values
+ * as their defaults. Values of other conditions stay in the SQL.
+ */
 function planValues(tree: SearchTree, sources: readonly Source[]) {
   const parameters: Record<string, ParameterFields> = {};
   const names = new Map<SearchClause, string>();

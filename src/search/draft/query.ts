@@ -88,7 +88,10 @@ function writeArm(query: DraftQuery, source: Source, writeTable: typeof ownTable
   return { sql, isEmpty: searched.includes(NEVER), read: fields.read };
 }
 
-/** @param aliases of results: the engine would read them for columns of these names, which get their table's name */
+/**
+ * @param aliases names of the SELECT's results: columns with these names are written with their table, since the engine
+ *   would read the results. Default: those that are not the column of this name
+ */
 function createFields(query: DraftQuery, source: Source, aliases = findAliases(query, source)) {
   const read: (readonly string[])[] = [];
   function write(name: string): string {

@@ -138,7 +138,10 @@ function describe({ by, measure }: Histogram, hasTime: boolean): Pick<DraftShape
 
 const DRAWN = 'drawn';
 
-/** Writes the members of WITH that find the most frequent series: each use of an alias is analysed anew. */
+/**
+ * Writes the members of WITH that find the most frequent series, and name the rest. The last SELECT reads plain
+ * columns: each use of an alias is analysed anew.
+ */
 function writeTop(items: readonly string[], column: string, top: number): string[] {
   const selected = items.map((name) =>
     name === SERIES

@@ -34,7 +34,8 @@ const EVENT_BYTES_MAX = 8 * 1024;
 /**
  * Writes a test of a draft: the newest events of its search, trimmed to what the query reads, and the rows for them.
  *
- * @returns `undefined` if there is no event that a test could have @throws as a query
+ * @returns `undefined` if there is no event that a test could have
+ * @throws as a query
  */
 export async function createDraftTest(
   { runCounted: run, now }: DraftTestParts,

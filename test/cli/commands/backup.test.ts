@@ -115,6 +115,14 @@ describe('what will not do is rejected, and nothing is changed', () => {
     ],
     ['torn', async (dir) => rm(await findFile(dir, 'data.bin')), /is damaged: .*data\.bin is missing/],
     ['a link', (dir) => symlink('/etc/hosts', join(dir, 'events/x')), /is not a file: no backup has a link/],
+    [
+      'listed by a link',
+      async (dir) => {
+        await rename(join(dir, 'manifest.json'), `${dir}.json`);
+        await symlink(`${dir}.json`, join(dir, 'manifest.json'));
+      },
+      /is not a file: no backup has a link/,
+    ],
   ])('as a backup that is %s', async (name, spoil, message) => {
     const dir = at(name);
     await cp(at('saved'), dir, { recursive: true });
