@@ -68,7 +68,7 @@ export function createEvaluate({ registry, run }: EvaluateParts): Evaluate {
   };
 }
 
-/** Of several rows with the same labels the first one counts. @param all integers beyond 2^53 as BigInts */
+/** Finds where the condition holds, by the first row of equal labels. @param all integers beyond 2^53 as BigInts */
 export function judge({ when, per }: Pick<Alert, 'when' | 'per'>, all: readonly Row[]): Judgement {
   if (all.length > ROWS_MAX) {
     const reason = `the answer has more than ${ROWS_MAX} rows, so it was not read; add a LIMIT or max_rows`;
@@ -144,7 +144,10 @@ export function measureOf({ endpoint, parameters, when }: Alert): string {
   return hash([endpoint, parameters, chartColumn(when) ?? when]);
 }
 
-/** Identifies whose rows an alert reads: what is stored of others is not for callers who may read only these. */
+/**
+ * Identifies whose rows an alert reads: what is stored of others is not for callers who may read only these. Hashed once
+ * for each alert: the ticks of a thousand are computed several times a second.
+ */
 export const aboutOf = remember(({ endpoint, parameters }: Pick<Alert, 'endpoint' | 'parameters'>) =>
   hash([endpoint, parameters]),
 );

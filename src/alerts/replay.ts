@@ -49,9 +49,11 @@ export async function replay(
   const ticks = Array.from({ length: before + 1 }, (_, i) => untilMs - (before - i) * everyMs);
   for (let done = 0; done < ticks.length; done += CONCURRENCY) {
     const batch = ticks.slice(done, done + CONCURRENCY);
-    const judged = batch.map((tickMs) => evaluate(alert, { nowMs: tickMs - delayMs, signal }));
-    for (const [i, { outcome }] of (await Promise.all(judged)).entries()) {
-      const tickMs = batch[i] ?? untilMs;
+    const judge = async (tickMs: number) => {
+      const { outcome } = await evaluate(alert, { nowMs: tickMs - delayMs, signal });
+      return { tickMs, outcome };
+    };
+    for (const { tickMs, outcome } of await Promise.all(batch.map(judge))) {
       const next = step(state, { tickMs, outcome }, options);
       state = next.state;
       if (outcome.kind === 'failed') failed.push(outcome.reason);

@@ -16,7 +16,7 @@ interface BackpressureOptions {
   readonly onOverload: (reason: Overload) => void;
 }
 
-// Accepted at any rate: below, an insert's time is its fixed costs. From here on the rate is measured.
+// Accepted at any rate: the time of a smaller insert is its fixed costs. From here on the rate is measured.
 const FREE_BYTES = 1024 * 1024;
 // Keys are served in turn, a body each: a key's first body waits for one of each other key.
 const TURN_BYTES = 64 * 1024;
@@ -27,8 +27,9 @@ const RETRY_SECONDS_MAX = 30;
 const TIMES_FREE = 3;
 
 /**
- * Rejects requests that would wait too long, before they cost anything: the bytes that are served before them, by the
- * rate at which bytes were stored. Keys take turns, so a key waits for no more bytes of another than it has itself.
+ * Rejects requests that would wait too long, before they cost anything. The wait is the bytes that are served before a
+ * request, divided by the rate at which bytes are stored while there is enough to do. Keys take turns, so a key waits for
+ * no more bytes of another than it has itself.
  */
 export function createBackpressure(options: BackpressureOptions) {
   const { waitMsMax, bytesMax, now, onOverload } = options;
@@ -118,8 +119,9 @@ const FORGET_MS = 60_000;
 const KNOWN_MS = 1_000;
 
 /**
- * Measures the bytes that are stored in a millisecond while there is enough to do: exponentially weighted, by busy time. Of
- * the time between two requests `AVERAGE_MS` count at most: after a pause of the engine not everything must look slow.
+ * Measures the bytes that are stored in a millisecond while there is enough to do: the ratio of exponentially weighted
+ * bytes and busy time. Between two requests at most `AVERAGE_MS` count: an engine that stands still for a minute must not
+ * make everything that follows look slow.
  */
 function createServiceRate(now: () => number) {
   let bytes = 0;
@@ -161,10 +163,11 @@ function createServiceRate(now: () => number) {
 export type StoringWatch = ReturnType<typeof createStoringWatch>;
 
 interface StoringWatchOptions {
-  /** Of the disk of the data directory; `undefined` if unknown. */
+  /** Reads the free bytes on the disk of the data directory; `undefined` if unknown. */
   readonly readFreeBytes: () => Promise<number | undefined>;
   /** See `Reserve`. */
   readonly isSpent: () => boolean;
+  /** ms since the epoch. */
   readonly now: () => number;
 }
 

@@ -204,8 +204,8 @@ export function rejectTooMany(count: number): void {
   throw new TailraceError('body_too_large', message);
 }
 
-// Of all events of a body, and of what the response says about each: each repeats what several share, so a small body
-// can become very large.
+// Characters of all events of a body, and of what the response says about each: each repeats what several share, so a
+// small body can become very large.
 const EVENTS_CHARS_MAX = 64 * 1024 * 1024;
 
 /** Returns events that are decoded in turn, within the bounds of one body. @throws TailraceError `body_too_large` */

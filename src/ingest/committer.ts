@@ -17,7 +17,10 @@ export interface CommitOptions {
 export interface CommitterOptions {
   /** How long the first rows of a group wait for others. */
   readonly waitMs: number;
-  /** Whether more large requests come soon; blocks wait longer: in a large insert an event costs half. Default: never. */
+  /**
+   * Whether more large requests will come soon. Meanwhile a group of blocks waits up to `EXPECTING_WAITS_MAX` times
+   * `waitMs`: an event in an insert of a thousand costs twice what it costs in one of ten thousand. Default: never.
+   */
   readonly expectsMore?: () => boolean;
   /** A group of this size is committed without waiting. */
   readonly groupBytesMax: number;
@@ -56,7 +59,8 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
   let holds = 0;
   let released = Promise.withResolvers<void>();
 
-  // `sendDue` starts only if a group is due: it would end before `sending` is assigned, and would look unfinished.
+  // `sendDue` starts only if a group is due: otherwise it would end before `sending` is assigned, and would look
+  // unfinished.
   function flushGroup(group: Group): void {
     if (group.isDue) return; // already due by its size; it may have been sent long ago
     group.isDue = true;

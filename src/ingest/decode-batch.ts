@@ -24,7 +24,7 @@ export interface BatchInput extends CutOptions {
   readonly blockRowsMin?: number | undefined;
 }
 
-/** Events of one request that belong to one source, as rows, counted as if these were stored; `projects`: what they hold. */
+/** Events of one request that belong to one source, as rows, counted as if these were stored; `projects`: their sums. */
 export interface SourceRows extends Readonly<EventCounts> {
   readonly source: Source;
   readonly rows: readonly DayRows[];
@@ -70,7 +70,10 @@ export function decodeBatch(input: BatchInput): Batch {
   return echoes.length > 0 ? { ...found, echoes } : found;
 }
 
-/** @param isLarge whether rows of the present day become blocks: of other days there may be few, for a larger fixed cost */
+/**
+ * Collects the rows of one source. @param isLarge whether the rows of the present day become blocks; those of other days
+ * stay text, since a day may have few and an insert of blocks has the larger fixed cost
+ */
 function createPart(source: Source, rules: EventRules, isLarge: boolean) {
   const today = Math.floor(rules.now / MICROS_PER_DAY);
   const encoder = createRowEncoder(isLarge ? { columns: blockColumns(source), day: today } : undefined);

@@ -10,7 +10,10 @@ import { countMarks } from './wire-events.ts';
 
 export type Decoder = ReturnType<typeof createDecoder>;
 
-/** Bodies within the first two are decoded inline, in a few ms even if built to be slow. Past its heap the thread ends. */
+/**
+ * Bodies within the first two limits are decoded inline, unless their source has slow rules: in a few ms, even one built
+ * to be slow. Past the third, the heap of the thread, the thread is replaced, and the body that filled it is rejected.
+ */
 export const DECODER_LIMITS = { inlineBytesMax: 64 * 1024, inlineMarksMax: 1_000, threadMemoryMbMax: 1_024 };
 
 // The extension of this file: .ts in the repository, .js in the published package.

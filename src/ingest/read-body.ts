@@ -29,7 +29,10 @@ const FRAMES_MAX = 1_000;
 /** Returns the largest size of a body after decompression. */
 export const decodedBytesMaxOf = ({ bodyBytesMax }: BodyLimits) => bodyBytesMax * DECODED_TIMES;
 
-/** Reads and decompresses a body in bounded memory. @throws TailraceError 413, 415, 400; what `check` throws */
+/**
+ * Reads and decompresses a body in bounded memory. @throws TailraceError `body_too_large`, `unsupported_media_type`,
+ * `invalid_request` if the bytes are not of that encoding or end too soon; what `check` throws
+ */
 export async function readBody(
   request: Readable,
   { encoding, length, check }: UnreadBody,

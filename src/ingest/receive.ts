@@ -51,7 +51,8 @@ function createReceiver(options: IngestOptions, using: ReceiverParts): Receive {
   const { decoder, committer, backpressure, blockRowsMin } = using;
   /**
    * The outcome of the first request under a token, so that a repeat counts for no quota. After a restart, or in another
-   * replica, the engine recognises the token; each day has its own, so events without a timestamp may be stored again.
+   * replica, the engine recognises the token. Each day has its own: events without a timestamp that are repeated on
+   * another day are then stored again.
    */
   const outcomes = new LRUCache<string, Received, () => Promise<Received>>({
     max: OUTCOMES_MAX,

@@ -90,7 +90,7 @@ export function createUsage({ now, onRejected }: { readonly now: () => number; o
     spentProjects: day.spentProjects,
     /** Returns the error for a request all of whose events belong to such projects. */
     reject: () => reject('every event belongs to a project that has spent its quota of the day'),
-    /** Counts events before `store` has stored them: requests at the same time cannot pass a quota together. */
+    /** Counts events while `store` stores them, and not if it fails: concurrent requests cannot pass a quota together. */
     async count(batch: CountedBatch, store: () => Promise<void>): Promise<void> {
       const atMs = now();
       countBatch(batch, atMs, 1);
@@ -116,7 +116,7 @@ export function createUsage({ now, onRejected }: { readonly now: () => number; o
     },
     /** Returns what could not be written, to be taken again. */
     putBack: (entries: readonly UsageEntry[]) => entries.forEach(keep),
-    /** Sets what the table of usage has of the present day, without what was counted since the last `take`. */
+    /** Sets what the table of usage has of the present day; what was counted since the last `take` is added. */
     setTotals: (totals: DayTotals) => day.set(totals, [...pending.values()]),
     setQuotas: day.setQuotas,
   };

@@ -1,10 +1,10 @@
 import { AUDIT_ACTIONS, type AuditAction } from './audit-action.ts';
 import {
   type ControlDatabase,
-  createSelect,
+  createExecute,
+  type Execute,
   insert,
   LOCK_CHANGES,
-  type Select,
   type Statement,
 } from './database.ts';
 
@@ -34,11 +34,11 @@ const ENTRY = 'id, at_ms AS "atMs", action, key_id AS "keyId", actor, address, d
 
 /** Reads entries of the trail. @param rest of the SELECT @throws Error for an action that this version does not know */
 export async function readEntries(
-  select: Select,
+  execute: Execute,
   rest: string,
   ...values: Statement['values']
 ): Promise<StoredEntry[]> {
-  const entries = await select<StoredEntry>(`SELECT ${ENTRY} FROM tailrace_audit ${rest}`, ...values);
+  const entries = await execute<StoredEntry>(`SELECT ${ENTRY} FROM tailrace_audit ${rest}`, ...values);
   const unknown = entries.find(({ action }) => !AUDIT_ACTIONS.includes(action));
   if (unknown !== undefined) throw new Error(`the audit trail has an unknown action ${unknown.action}`);
   return entries;
@@ -100,11 +100,11 @@ const CLAIM: Statement = {
 
 /** How far the trail has been copied. */
 export function createAuditCopy(database: ControlDatabase) {
-  const select = createSelect(database);
+  const execute = createExecute(database);
   const text =
     'SELECT copied, claimed, (SELECT max(id) FROM tailrace_audit) AS last FROM tailrace_audit_copy';
   const readMark = async () => {
-    const [row] = await select<{ copied: number; claimed: number; last: number | null }>(text);
+    const [row] = await execute<{ copied: number; claimed: number; last: number | null }>(text);
     return { after: row?.copied ?? 0, until: row?.claimed ?? 0, last: row?.last ?? 0 };
   };
 
@@ -122,12 +122,12 @@ export function createAuditCopy(database: ControlDatabase) {
       const { after, until } = await findBatch();
       if (until <= after) return undefined; // another process may have copied it meanwhile
       const rest = 'WHERE id > $1 AND id <= $2 ORDER BY id';
-      return { after, until, entries: await readEntries(select, rest, after, until) };
+      return { after, until, entries: await readEntries(execute, rest, after, until) };
     },
     /** Notes that a batch has been copied, unless another process has. */
     async done({ after, until }: Pick<AuditBatch, 'after' | 'until'>): Promise<void> {
       const text = 'UPDATE tailrace_audit_copy SET copied = $2 WHERE copied = $1 AND claimed = $2';
-      await select(text, after, until);
+      await execute(text, after, until);
     },
   };
 }

@@ -8,7 +8,7 @@ import {
 } from './audit.ts';
 import {
   type ControlDatabase,
-  createSelect,
+  createExecute,
   findOne,
   insert,
   LOCK_CHANGES,
@@ -53,7 +53,7 @@ const ALL = Number.MAX_SAFE_INTEGER; // a LIMIT for no limit that both databases
  */
 export function createControlStore(database: ControlDatabase) {
   const { run, transact } = database;
-  const select = createSelect(database);
+  const execute = createExecute(database);
   const addEntries = createAuditWriter();
   return {
     /** Finds a key to admit a caller; synchronously if it is known. @throws TailraceError `overloaded` */
@@ -65,11 +65,11 @@ export function createControlStore(database: ControlDatabase) {
       const text = `SELECT * FROM tailrace_keys
         WHERE $1 = '' OR (created_ms, id) < (SELECT created_ms, id FROM tailrace_keys WHERE id = $1)
         ORDER BY created_ms DESC, id DESC LIMIT $2`;
-      return (await select<Row>(text, before, limit)).map(toRecord);
+      return (await execute<Row>(text, before, limit)).map(toRecord);
     },
     /** Newest first. */
     listEntries({ limit, before = ALL }: AuditPage): Promise<StoredEntry[]> {
-      return readEntries(select, 'WHERE id < $1 ORDER BY id DESC LIMIT $2', before, limit);
+      return readEntries(execute, 'WHERE id < $1 ORDER BY id DESC LIMIT $2', before, limit);
     },
     /** Writes a change in one transaction, during which no other process changes keys. `decide` finds only `ids`. */
     async change<T>(

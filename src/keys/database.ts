@@ -37,10 +37,10 @@ export interface ControlDatabase {
   close(): Promise<void>;
 }
 
-/** Runs a statement whose text names the columns of `T`: texts and numbers. */
-export type Select = <T extends object>(text: string, ...values: Statement['values']) => Promise<T[]>;
+/** Runs a statement. If it returns rows, its text names the columns of `T`, which are texts and numbers. */
+export type Execute = <T extends object>(text: string, ...values: Statement['values']) => Promise<T[]>;
 
-export function createSelect({ run }: Pick<ControlDatabase, 'run'>): Select {
+export function createExecute({ run }: Pick<ControlDatabase, 'run'>): Execute {
   return <T extends object>(text: string, ...values: Statement['values']) =>
     run({ text, values }) as Promise<unknown> as Promise<T[]>;
 }

@@ -27,7 +27,7 @@ export function getAllowedSource(registry: Sources, { sources: list }: Lists, id
   return registry.getSource(idOrName);
 }
 
-/** Returns the source that a search names. @throws TailraceError `source_not_found`, `forbidden`: a protected one, too */
+/** Returns the source that a search names. @throws TailraceError `source_not_found`, `forbidden` */
 export function getReadableSource(registry: Sources, grant: Grant, idOrName: string): Source {
   const { sources: list } = grant;
   if (list) checkListed({ kind: 'source', action: 'read', list }, idOrName, registry.findSource(idOrName));

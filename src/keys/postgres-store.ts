@@ -51,13 +51,11 @@ types.setTypeParser(types.builtins.INT8, Number); // as SQLite; it would return 
  */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<ControlStore> {
   const limits = { max: CONNECTIONS_MAX, statement_timeout: STATEMENT_MS_MAX, query_timeout: SILENCE_MS_MAX };
-  // Of its own: its connection is kept busy by no load.
+  // Probes have their own pool: no load keeps its connection busy.
   const probes = {
-    ...{
-      connectionTimeoutMillis: PROBE_MS_MAX,
-      statement_timeout: PROBE_MS_MAX,
-      query_timeout: PROBE_MS_MAX,
-    },
+    connectionTimeoutMillis: PROBE_MS_MAX,
+    statement_timeout: PROBE_MS_MAX,
+    query_timeout: PROBE_MS_MAX,
   };
   const [pool, probing] = [openPool(url, limits), openPool(url, probes)];
   try {

@@ -1,4 +1,4 @@
-import { type ControlDatabase, createSelect, insert } from './database.ts';
+import { type ControlDatabase, createExecute, insert } from './database.ts';
 
 /** A session of the console as it is stored: the hash of its secret, never the secret. Times are ms since the epoch. */
 export interface SessionRecord {
@@ -38,9 +38,9 @@ const COLUMNS = `id, owner, coalesce(login, '') AS login, record,
 
 /** Sessions in a control store. */
 export function createSessionStore(database: Pick<ControlDatabase, 'run'>) {
-  const select = createSelect(database);
+  const execute = createExecute(database);
   const read = async (text: string, ...values: readonly (string | number)[]) =>
-    (await select<Row>(text, ...values)).map(toSession);
+    (await execute<Row>(text, ...values)).map(toSession);
   return {
     /** Reads a session by its public id. */
     find: async (id: string) =>
@@ -53,12 +53,12 @@ export function createSessionStore(database: Pick<ControlDatabase, 'run'>) {
       const text = `DELETE FROM tailrace_sessions WHERE owner = $1 AND id NOT IN (
         SELECT id FROM tailrace_sessions WHERE owner = $1
         ORDER BY created_ms DESC, id DESC LIMIT ${SESSIONS_PER_OWNER_MAX})`;
-      await select(text, session.owner);
+      await execute(text, session.owner);
       return true;
     },
     /** Notes the last use. */
     async touch(id: string, seenMs: number): Promise<void> {
-      await select('UPDATE tailrace_sessions SET seen_ms = $2 WHERE id = $1 AND seen_ms < $2', id, seenMs);
+      await execute('UPDATE tailrace_sessions SET seen_ms = $2 WHERE id = $1 AND seen_ms < $2', id, seenMs);
     },
     /** Newest first, at most `SESSIONS_LISTED_MAX`. @param owner `undefined`: those of all */
     list(owner?: string): Promise<SessionRecord[]> {
@@ -72,7 +72,7 @@ export function createSessionStore(database: Pick<ControlDatabase, 'run'>) {
     /** Deletes sessions that expired or were last used before an instant. */
     async removeOld(nowMs: number, idleSinceMs: number): Promise<void> {
       const text = 'DELETE FROM tailrace_sessions WHERE expires_ms <= $1 OR seen_ms <= $2';
-      await select(text, nowMs, idleSinceMs);
+      await execute(text, nowMs, idleSinceMs);
     },
   };
 }

@@ -76,6 +76,7 @@ export async function readFreeBytes(dir: string): Promise<number | undefined> {
 /**
  * Creates a folder and its missing parents. Node's own `recursive` never returns if the system does not allow the name,
  * as below `/proc`: it creates the parent, which exists, and begins again.
+ * @param mode of each folder that is created
  * @returns whether it was created
  * @throws Node's error; `EEXIST` or `ENOTDIR` if it, or one above it, is a file
  */

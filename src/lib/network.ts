@@ -30,7 +30,7 @@ export function writeHeader(text: string): string {
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
-/** Returns the part of an address that a sender cannot choose: of IPv6 the first 64 bits, since a host owns the others. */
+/** Returns the part of an address that a sender cannot choose: all of IPv4, 64 bits of IPv6, whose host owns the others. */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address; // `::ffff:192.0.2.1` is an IPv4 address
   const [left = [], right = []] = address.split('::').map((side) => (side === '' ? [] : side.split(':')));

@@ -75,11 +75,9 @@ export function createProvider(
     /** Returns the page of the provider on which a person signs in. @throws TailraceError `engine_unavailable` */
     async begin(): Promise<{ url: string; secrets: LoginSecrets }> {
       const { client, configuration } = await configure();
-      const [state, nonce, verifier] = [
-        client.randomState(),
-        client.randomNonce(),
-        client.randomPKCECodeVerifier(),
-      ];
+      const state = client.randomState();
+      const nonce = client.randomNonce();
+      const verifier = client.randomPKCECodeVerifier();
       const isOffered = configuration.serverMetadata().scopes_supported?.includes('groups') === true;
       const challenge = await client.calculatePKCECodeChallenge(verifier);
       const url = client.buildAuthorizationUrl(configuration, {

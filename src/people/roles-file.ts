@@ -104,7 +104,6 @@ function findFaults(file: YamlFile, role: Role, definitions: Definitions): Fault
   const fault = (at: string, message: string) =>
     file.fault([name, ...at.split('.')], `${name}: ${at} ${message}`);
   const fitsNobody = !groups && !role.addresses && Object.keys(claims).length === 0;
-  const fitting = file.fault([name], `${name} matches no person; name groups, claims or addresses`);
   // A claim's values are known only when somebody signs in; a text that can be a pin stands for them.
   const ofClaims = Object.keys(claimPins);
   const pinned = { ...grant.pins, ...Object.fromEntries(ofClaims.map((pin) => [pin, 'a'])) };
@@ -112,7 +111,9 @@ function findFaults(file: YamlFile, role: Role, definitions: Definitions): Fault
   const isClaim = (claim = '') => claim !== '' && claim === claim.trim() && claim.length <= CLAIM_CHARS_MAX;
   const isAddress = (text: string) => /^[^\s@*]+@[^\s@*]+$|^\*@[^\s@*]+$/.test(text);
   return [
-    ...(fitsNobody ? [fitting] : []),
+    ...(fitsNobody
+      ? [file.fault([name], `${name} matches no person; name groups, claims or addresses`)]
+      : []),
     ...ofGrant.map(({ parameter, message }) => fault(parameter, message)),
     ...ofClaims
       .filter((pin) => !isClaim(claimPins[pin]))

@@ -115,7 +115,10 @@ export function createTails(options: TailsOptions) {
     get count() {
       return all().length;
     },
-    /** @throws before anything is sent: TailraceError `rate_limited`, `overloaded`; as `Group.readSince` */
+    /**
+     * Opens a tail. It fails before anything is sent. @throws TailraceError `rate_limited`, `overloaded`; as
+     * `Group.readSince`
+     */
     async open(request: TailRequest): Promise<Pick<Member, 'start' | 'leave'>> {
       const { caller, position, signal } = request;
       verifyPlace(caller);

@@ -18,7 +18,7 @@ type ServedAlert = Readonly<Record<'name' | 'endpoint', string>>;
 
 const OUTCOMES = ['sent', 'failed', 'given_up'] as const;
 
-/** docs/metrics.md lists them. A series has its alert's endpoint, by which limited keys are filtered. */
+/** Creates the metrics of alerts. A series has its alert's endpoint, by which limited keys are filtered. */
 export function createAlertMetrics({ counter, expose, gauge }: MetricRegistry, readings: AlertReadings) {
   const { now, isEvaluating, readFiring, readOutbox, receivers } = readings;
   const evaluations = counter(

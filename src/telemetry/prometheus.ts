@@ -56,7 +56,7 @@ export function createMetricRegistry() {
       expose({ name, help, type: 'histogram', read });
       return histogram;
     },
-    /** @param read called for each scrape */
+    /** @param read called for each scrape @param label of the values, if there are several */
     gauge(name: string, help: string, read: () => Gauged | Promise<Gauged>, label = ''): void {
       const readValues = async () => {
         const found = (await read()) ?? [];

@@ -23,7 +23,7 @@ export interface RejectedRequest extends Pick<RejectedRequests, 'method' | 'rout
   readonly error: TailraceError;
 }
 
-/** Requests that are rejected for their key, rate, size or content: other failures say nothing about the caller. */
+/** Codes of requests that are rejected for key, rate, size or content: other failures say nothing about the caller. */
 const CODES: readonly ErrorCode[] = [
   'invalid_parameter',
   'invalid_request',

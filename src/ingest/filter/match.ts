@@ -89,8 +89,10 @@ function createCompare(clause: Compare, source: Source): Match {
     const micros = readTime(clause);
     return ({ timestamp }) => TESTS[operator](timestamp - micros);
   }
-  const isSource = name === 'source' && isFitting(source.name, clause);
-  if (name === 'source') return () => isSource;
+  if (name === 'source') {
+    const isSource = isFitting(source.name, clause);
+    return () => isSource;
+  }
   const { kind, read } = findOperand(field, source);
   const test = createValueTest(kind, clause);
   return (event) => {

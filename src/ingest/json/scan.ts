@@ -32,7 +32,7 @@ export interface JsonLimits {
   readonly depthMax: number;
   /** Members at every depth. */
   readonly keysMax: number;
-  /** Of a name, in its JSON text. */
+  /** Longest name, in characters of its JSON text. */
   readonly keyCharsMax: number;
 }
 

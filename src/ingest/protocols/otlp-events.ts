@@ -148,7 +148,7 @@ interface KeyValue {
   readonly value?: AnyValue | null;
 }
 
-/** What of a text decides whether it is plain (see `toWireEvent`): its keys at any depth, and all else. */
+/** Whether a text is plain (see `toWireEvent`) but for the number of its keys, which are counted at any depth. */
 interface Counts {
   keys: number;
   isPlain: boolean;

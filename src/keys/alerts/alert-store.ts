@@ -1,4 +1,4 @@
-import { type ControlDatabase, createSelect, insert, type Select, type Statement } from '../database.ts';
+import { type ControlDatabase, createExecute, type Execute, insert, type Statement } from '../database.ts';
 import {
   type AlertPoint,
   type AlertWrite,
@@ -20,7 +20,7 @@ export type AlertStore = ReturnType<typeof createAlertStore>;
 
 /** Creates the store over a control store's database. */
 export function createAlertStore(database: Pick<ControlDatabase, 'nowMs' | 'run' | 'transact'>) {
-  const select = createSelect(database);
+  const execute = createExecute(database);
   /** Writes all in one transaction, or nothing if the condition returns no row. @returns whether it returned one */
   const writeIf = (condition: Statement, statements: readonly Statement[], isDurable = true) =>
     database.transact(
@@ -29,10 +29,10 @@ export function createAlertStore(database: Pick<ControlDatabase, 'nowMs' | 'run'
       { isDurable },
     );
   return {
-    ...createEvaluations(database.nowMs, select, writeIf),
-    ...createSilences(select),
-    ...createMessages(select, writeIf),
-    ...createCopies(select, database.run),
+    ...createEvaluations(database.nowMs, execute, writeIf),
+    ...createSilences(execute),
+    ...createMessages(execute, writeIf),
+    ...createCopies(execute, database.run),
   };
 }
 
@@ -48,7 +48,7 @@ const LEASE_MS_MAX = 60_000;
 const AFTER_EVERY_ID = 'z';
 const LOCK_SQL = 'UPDATE tailrace_alert_lease SET writes = writes + 1 WHERE fence = $1 RETURNING fence';
 
-function createEvaluations(nowMs: string, select: Select, writeIf: WriteIf) {
+function createEvaluations(nowMs: string, execute: Execute, writeIf: WriteIf) {
   return {
     /**
      * Takes or renews the right to evaluate.
@@ -61,17 +61,17 @@ function createEvaluations(nowMs: string, select: Select, writeIf: WriteIf) {
       const text = `UPDATE tailrace_alert_lease SET fence = CASE WHEN owner = $1 THEN fence ELSE fence + 1 END,
           owner = $1, until_ms = ${nowMs} + CAST($2 AS bigint)
         WHERE owner = $1 OR until_ms <= ${nowMs} OR until_ms > ${nowMs} + ${LEASE_MS_MAX} RETURNING fence`;
-      return (await select<{ fence: number }>(text, owner, lifeMs))[0]?.fence;
+      return (await execute<{ fence: number }>(text, owner, lifeMs))[0]?.fence;
     },
 
     async release(owner: string): Promise<void> {
-      await select('UPDATE tailrace_alert_lease SET until_ms = 0 WHERE owner = $1', owner);
+      await execute('UPDATE tailrace_alert_lease SET until_ms = 0 WHERE owner = $1', owner);
     },
 
     /** JSON of each state, by the id of its alert. */
     async readStates(): Promise<ReadonlyMap<string, string>> {
       const text = 'SELECT alert, state FROM tailrace_alert_states';
-      const rows = await select<{ alert: string; state: string }>(text);
+      const rows = await execute<{ alert: string; state: string }>(text);
       return new Map(rows.map(({ alert, state }) => [alert, state]));
     },
 
@@ -87,7 +87,7 @@ function createEvaluations(nowMs: string, select: Select, writeIf: WriteIf) {
     ): Promise<HistoryEntry[]> {
       const text = `SELECT id, at_ms AS "atMs", entry FROM tailrace_alert_history WHERE alert = $1 AND id < $2
         ORDER BY id DESC LIMIT $3`;
-      return select(text, alert, before, limit);
+      return execute(text, alert, before, limit);
     },
 
     /** Oldest first; both ends included. */
@@ -97,24 +97,24 @@ function createEvaluations(nowMs: string, select: Select, writeIf: WriteIf) {
     ): Promise<AlertPoint[]> {
       const text = `SELECT at_ms AS "atMs", low, high FROM tailrace_alert_points
         WHERE alert = $1 AND measure = $2 AND at_ms BETWEEN $3 AND $4 ORDER BY at_ms`;
-      return select(text, alert, range.measure, range.fromMs, range.untilMs);
+      return execute(text, alert, range.measure, range.fromMs, range.untilMs);
     },
 
     /** Deletes entries of the history and silences that are older than the bound. */
     async trim(beforeMs: number): Promise<void> {
-      await select('DELETE FROM tailrace_alert_history WHERE at_ms < $1', beforeMs);
-      await select('DELETE FROM tailrace_alert_silences WHERE until_ms < $1', beforeMs);
+      await execute('DELETE FROM tailrace_alert_history WHERE at_ms < $1', beforeMs);
+      await execute('DELETE FROM tailrace_alert_silences WHERE until_ms < $1', beforeMs);
     },
   };
 }
 
 const SILENCES_MAX = 1_000;
 
-function createSilences(select: Select) {
+function createSilences(execute: Execute) {
   return {
     /** Those that have not ended at an instant. */
     listSilences: (atMs: number) =>
-      select<Silence>(`SELECT ${SILENCE} FROM tailrace_alert_silences WHERE until_ms > $1`, atMs),
+      execute<Silence>(`SELECT ${SILENCE} FROM tailrace_alert_silences WHERE until_ms > $1`, atMs),
 
     /** @returns whether it was stored: at most `SILENCES_MAX` have not ended when it is created */
     async addSilence({ id, alert, labels, untilMs, comment, author, createdMs }: Silence): Promise<boolean> {
@@ -122,13 +122,13 @@ function createSilences(select: Select) {
         SELECT $1, $2, $3, CAST($4 AS bigint), $5, $6, CAST($7 AS bigint)
         WHERE (SELECT count(*) FROM tailrace_alert_silences WHERE until_ms > CAST($7 AS bigint)) < ${SILENCES_MAX}
         RETURNING id`;
-      return (await select(text, id, alert, labels, untilMs, comment, author, createdMs)).length > 0;
+      return (await execute(text, id, alert, labels, untilMs, comment, author, createdMs)).length > 0;
     },
 
     /** @returns the silence that was removed; `undefined`: the alert has none of this id */
     async removeSilence(alert: string, id: string): Promise<Silence | undefined> {
       const text = `DELETE FROM tailrace_alert_silences WHERE alert = $1 AND id = $2 RETURNING ${SILENCE}`;
-      return (await select<Silence>(text, alert, id))[0];
+      return (await execute<Silence>(text, alert, id))[0];
     },
   };
 }
@@ -136,35 +136,35 @@ function createSilences(select: Select) {
 // Twice the longest wait for a receiver. Messages that are due later were postponed before the clock was set back.
 const DUE_MS_MAX = 7_200_000;
 
-function createMessages(select: Select, writeIf: WriteIf) {
+function createMessages(execute: Execute, writeIf: WriteIf) {
   return {
     /** Adds a message that is of no evaluation. */
     async addMessage(message: NewMessage, atMs: number): Promise<void> {
       const { text, values } = addMessage(message, atMs);
-      await select(text, ...values);
+      await execute(text, ...values);
     },
 
     /** @returns the oldest message of a receiver that is due */
     async nextMessage(receiver: string, atMs: number): Promise<StoredMessage | undefined> {
       const text = `SELECT ${MESSAGE} FROM tailrace_alert_outbox
         WHERE receiver = $1 AND (due_ms <= $2 OR due_ms > CAST($2 AS bigint) + ${DUE_MS_MAX}) ORDER BY id LIMIT 1`;
-      return (await select<StoredMessage>(text, receiver, atMs))[0];
+      return (await execute<StoredMessage>(text, receiver, atMs))[0];
     },
 
     /** Lists what waits of an alert for a receiver, oldest first. */
     listMessages(receiver: string, alert: string): Promise<StoredMessage[]> {
       const text = `SELECT ${MESSAGE} FROM tailrace_alert_outbox WHERE receiver = $1 AND alert = $2 ORDER BY id`;
-      return select(text, receiver, alert);
+      return execute(text, receiver, alert);
     },
 
     /** Counts the messages of each receiver that has any. */
     readOutbox: () =>
-      select<Queued>(`SELECT receiver, count(*) AS messages, min(first_ms) AS "oldestMs"
+      execute<Queued>(`SELECT receiver, count(*) AS messages, min(first_ms) AS "oldestMs"
         FROM tailrace_alert_outbox GROUP BY receiver`),
 
     async postponeMessage(id: string, dueMs: number, reason: string): Promise<void> {
       const text = `UPDATE tailrace_alert_outbox SET tries = tries + 1, due_ms = $2, reason = $3 WHERE id = $1`;
-      await select(text, id, dueMs, reason);
+      await execute(text, id, dueMs, reason);
     },
 
     /** Replaces a message by an entry of the history, unless that was done. */
@@ -180,11 +180,11 @@ const COPIED = { states: 'alert', history: 'id', silences: 'id', outbox: 'id' };
 // Rows of one statement, which has at most eight values of each.
 const BATCH = 100;
 
-function createCopies(select: Select, run: ControlDatabase['run']) {
+function createCopies(execute: Execute, run: ControlDatabase['run']) {
   /** Rows as they are stored, after a key and in the order of keys; for `copyFrom`. */
   function readRows(table: string, key: string, after: string) {
     const text = `SELECT * FROM ${table} WHERE ${key} > $1 ORDER BY ${key} LIMIT ${BATCH}`;
-    return select<Record<string, string | number>>(text, after);
+    return execute<Record<string, string | number>>(text, after);
   }
 
   return {
