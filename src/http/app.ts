@@ -154,8 +154,7 @@ function createApp(
 
 /**
  * Returns an empty stream for the parser of a request without a body: Node's own has ended before anyone listens
- * (`optimizeEmptyRequests`), and a parser, which runs if there is a Content-Type, would wait
- * for its end.
+ * (`optimizeEmptyRequests`), and a parser, which runs if there is a Content-Type, would wait for its end.
  */
 function bodyOf({ readableEnded, headers }: IncomingMessage): Readable | undefined {
   return readableEnded && headers['content-type'] !== undefined ? Readable.from([]) : undefined;
