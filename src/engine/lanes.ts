@@ -191,7 +191,8 @@ export function createSessionPool<Session>(
     acquire(signal: AbortSignal, { lane = OWN_LANE, onJoin }: QueueOptions = {}): Promise<Session> {
       if (signal.aborted) return Promise.reject(signal.reason);
       if (idle.length > 0 && mayServe(lane)) return wait(signal, lane, onJoin); // no waiting lane may take what is idle
-      const full = findFull(waiting, lane, limits);
+      const isFull = waiting.size >= limits.queueMax;
+      const full = isFull ? { max: limits.queueMax, whose: '' } : findFull(waiting, lane, limits);
       if (full === undefined) return wait(signal, lane, onJoin);
       const message = `${full.max} ${many}${full.whose} are waiting already`;
       return Promise.reject(new TailraceError('overloaded', message));
@@ -204,11 +205,10 @@ export function createSessionPool<Session>(
   };
 }
 
-/** Finds the bound that a lane has reached; `undefined`: there is room for one more. */
+/** Finds the bound that a lane has reached; `undefined`: one more may wait in it, or join what waits in another one. */
 function findFull<T>(waiting: Lanes<T>, lane: string, limits: PoolLimits) {
-  const { queueMax, queuePerLaneMax, queuePerTokenMax = queuePerLaneMax } = limits;
+  const { queuePerLaneMax, queuePerTokenMax = queuePerLaneMax } = limits;
   const key = keyOfLane(lane);
-  if (waiting.size >= queueMax) return { max: queueMax, whose: '' };
   if (waiting.lengthOfKey(key) >= queuePerLaneMax) return { max: queuePerLaneMax, whose: ' of this key' };
   if (lane === key || waiting.length(lane) < queuePerTokenMax) return undefined;
   return { max: queuePerTokenMax, whose: ' of this token' };
