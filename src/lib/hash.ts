@@ -8,8 +8,8 @@ export const HASHED_BYTES_MAX = 4 * 1024 * 1024;
 export async function hashByParts(bytes: Buffer, encoding: 'base64url' | 'hex'): Promise<string> {
   const sha = createHash('sha256');
   for (let at = 0; at < bytes.length; at += HASHED_BYTES_MAX) {
-    if (at > 0) await nextTurn();
     sha.update(bytes.subarray(at, at + HASHED_BYTES_MAX));
+    await nextTurn();
   }
   return sha.digest(encoding);
 }
