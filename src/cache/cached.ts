@@ -216,8 +216,8 @@ interface WarmerOptions {
  */
 export function createWarmer({ store, cached, endpoints, now }: WarmerOptions) {
   let running: Promise<void> | undefined;
-  let served: readonly Endpoint[] = [];
-  let current = new Set<string>();
+  let served = endpoints();
+  let current = new Set(served.map(nameOf));
 
   /** Removes entries of definitions that have changed or gone: their questions can no longer be asked. */
   function followDefinitions(): void {

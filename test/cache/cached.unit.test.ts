@@ -41,14 +41,14 @@ function setUp(options: { endpoint?: Endpoint; bytesMax?: number; staleIfErrorSe
     staleIfErrorSeconds: options.staleIfErrorSeconds ?? 0,
     onRefresh: (_, error) => refreshes.push(error),
   });
-  const endpoints = { current: options.endpoint ?? CACHED };
-  const warmer = createWarmer({ store, cached, endpoints: () => [endpoints.current], now });
+  const endpoints: { current: [Endpoint] } = { current: [options.endpoint ?? CACHED] };
+  const warmer = createWarmer({ store, cached, endpoints: () => endpoints.current, now });
   async function askFor(endpoint: Endpoint, values: ParameterValues, caller: CallerOptions = {}) {
     const question = createQuestion(endpoint, values);
     return cached.find(question, caller) ?? (await cached.compute(question, caller));
   }
   const ask = (values: ParameterValues = { a: '', b: '' }, signal?: AbortSignal, maxAgeSeconds?: number) =>
-    askFor(endpoints.current, values, { signal, maxAgeSeconds });
+    askFor(endpoints.current[0], values, { signal, maxAgeSeconds });
   const askWithin = (maxAgeSeconds: number) => ask(undefined, undefined, maxAgeSeconds);
   const query = (index: number): Asked => {
     const found = queries.at(index);
@@ -252,12 +252,23 @@ describe('a warm answer', () => {
   ])('of a definition that has %s cannot be asked for, and leaves', async (_, next) => {
     const t = setUp();
     await t.fill();
-    t.endpoints.current = next;
+    t.endpoints.current = [next];
     expect((await t.fill()).outcome).toBe('miss');
     expect(t.store.size).toBe(2);
     t.warmer.tick();
     expect(t.store.size).toBe(1);
     expect((await t.ask()).outcome).toBe('hit');
+  });
+
+  test("to a caller's SELECT, whose endpoint is not served by itself, stays while definitions do", async () => {
+    const t = setUp();
+    const select: Endpoint = { ...CACHED, hash: 'select', sqlOrigin: 'select' };
+    const asked = t.askFor(select, {});
+    t.query(-1).answer();
+    await asked;
+    t.pass(2);
+    expect(t.store.size).toBe(1);
+    expect((await t.askFor(select, {})).outcome).toBe('hit');
   });
 });
 
