@@ -32,7 +32,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     setupFiles: 'test/support/property.ts',
     globalSetup: 'test/support/run-folder.ts',
-    reporters: ['default', './test/support/bound-reporter.ts', './test/support/time-reporter.ts'],
+    reporters: ['default', './test/support/reporter.ts'],
     env: {
       // Readers of an engine hold a libuv thread each while they compute.
       UV_THREADPOOL_SIZE: '16',

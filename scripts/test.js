@@ -5,7 +5,7 @@ import { installPrograms } from './programs.js';
 
 const GATE = ['unit', 'service', 'server', 'programs', 'browser'];
 const GATE_MINUTES_MAX = 20;
-// At the bound the run names what still runs (test/support/bound-reporter.ts).
+// At the bound the run names what still runs (test/support/reporter.ts).
 const GATE_ENV = { TEST_SEED: '1', TEST_RUNS: '0.2', TEST_MINUTES_MAX: String(GATE_MINUTES_MAX) };
 
 const CHECKS = [

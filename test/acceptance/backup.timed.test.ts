@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { openCore } from '../../src/service/open-core.ts';
 import { endLeftProcesses, runCli, startCli, startServe } from '../support/cli.ts';
 import { copyFewDefinitions } from '../support/definitions.ts';
@@ -48,51 +48,49 @@ function startWriting(url: string) {
   };
 }
 
-describe('backup and restore', () => {
-  test('a backup under writes has every event that was acknowledged before it, after kill -9 and restore', async () => {
-    const service = await startServe(envOf('live'));
-    const { acknowledged, stop } = startWriting(service.url);
-    await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(200), 20_000);
-    const before = [...acknowledged];
-    expect(await run(['backup', at('backup')], 'live')).toMatchObject({ code: 0 });
-    expect(acknowledged.length).toBeGreaterThan(before.length); // nothing stopped meanwhile
-    await service.stop('SIGKILL');
-    await stop();
+test('a backup under writes has every event that was acknowledged before it, after kill -9 and restore', async () => {
+  const service = await startServe(envOf('live'));
+  const { acknowledged, stop } = startWriting(service.url);
+  await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(200), 20_000);
+  const before = [...acknowledged];
+  expect(await run(['backup', at('backup')], 'live')).toMatchObject({ code: 0 });
+  expect(acknowledged.length).toBeGreaterThan(before.length); // nothing stopped meanwhile
+  await service.stop('SIGKILL');
+  await stop();
 
-    const restored = await run(['restore', at('backup')], 'restored');
-    expect(restored).toMatchObject({ code: 0 });
-    const core = await openCore(testConfig(at('restored'), envOf('restored')), 'a test');
-    const found = await idsOf(core, 'p').finally(core.close);
-    expect(new Set(found)).toEqual(new Set([...before, ...found]));
-    const [, stored = ''] = /: ([\d,]+) events/.exec(restored.stdout) ?? [];
-    expect(found.length).toBe(Number(stored.replaceAll(',', '')));
-  });
+  const restored = await run(['restore', at('backup')], 'restored');
+  expect(restored).toMatchObject({ code: 0 });
+  const core = await openCore(testConfig(at('restored'), envOf('restored')), 'a test');
+  const found = await idsOf(core, 'p').finally(core.close);
+  expect(new Set(found)).toEqual(new Set([...before, ...found]));
+  const [, stored = ''] = /: ([\d,]+) events/.exec(restored.stdout) ?? [];
+  expect(found.length).toBe(Number(stored.replaceAll(',', '')));
+});
 
-  test('a restore that was killed leaves a directory that no command opens', async () => {
-    await fill('stored');
-    expect(await run(['backup', at('saved')], 'stored')).toMatchObject({ code: 0 });
-    const restoring = startCli(['restore', at('saved')], { env: envOf('cut-data') });
-    await untilThere(at('cut-data/store/store'), 5);
-    restoring.child.kill('SIGKILL');
-    await restoring.ended;
-    for (const args of [['sample'], ['serve'], ['backup', at('of-cut')]])
-      expect(await run(args, 'cut-data')).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining('"tailrace restore" did not finish'),
-      });
-  });
-
-  test('a backup whose service is killed is never restored', async () => {
-    await fill('cut-live');
-    const service = await startServe(envOf('cut-live'));
-    const writing = startCli(['backup', at('cut-backup')], { env: envOf('cut-live') });
-    await untilThere(at('cut-backup'), 1);
-    writing.child.kill('SIGKILL');
-    await service.stop('SIGKILL');
-    await writing.ended;
-    expect(await run(['restore', at('cut-backup')], 'of-cut-live')).toMatchObject({
+test('a restore that was killed leaves a directory that no command opens', async () => {
+  await fill('stored');
+  expect(await run(['backup', at('saved')], 'stored')).toMatchObject({ code: 0 });
+  const restoring = startCli(['restore', at('saved')], { env: envOf('cut-data') });
+  await untilThere(at('cut-data/store/store'), 5);
+  restoring.child.kill('SIGKILL');
+  await restoring.ended;
+  for (const args of [['sample'], ['serve'], ['backup', at('of-cut')]])
+    expect(await run(args, 'cut-data')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('an unfinished one'),
+      stderr: expect.stringContaining('"tailrace restore" did not finish'),
     });
+});
+
+test('a backup whose service is killed is never restored', async () => {
+  await fill('cut-live');
+  const service = await startServe(envOf('cut-live'));
+  const writing = startCli(['backup', at('cut-backup')], { env: envOf('cut-live') });
+  await untilThere(at('cut-backup'), 1);
+  writing.child.kill('SIGKILL');
+  await service.stop('SIGKILL');
+  await writing.ended;
+  expect(await run(['restore', at('cut-backup')], 'of-cut-live')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('an unfinished one'),
   });
 });

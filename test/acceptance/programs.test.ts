@@ -1,7 +1,7 @@
 // The five programs of the gate, each in its own process. What a process of its own is not needed for is tested in test/cli and
 // test/http; what races a signal, a kill or a clock is in the .timed files beside this one.
 import { readFileSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { endLeftProcesses, runCli, startProgram, startServe } from '../support/cli.ts';
@@ -42,8 +42,12 @@ test('serve prints a key with which it stores an event and returns it, tells its
   expect([code, stderr]).toEqual([0, expect.not.stringContaining(key)]);
 });
 
-test('npm start serves the shipped endpoints and the console, prints calls that work as they stand, and ends with 0', async () => {
+test('npm start serves the shipped endpoints and the console, prints calls that work as they stand, closes what others could read, and ends with 0', async () => {
   const own = { ...env, TAILRACE_DATA_DIR: join(folder.path, 'start') };
+  await mkdir(own.TAILRACE_DATA_DIR);
+  await chmod(own.TAILRACE_DATA_DIR, 0o755);
+  const keys = join(own.TAILRACE_DATA_DIR, 'control.sqlite');
+  await writeFile(keys, '', { mode: 0o644 }); // as a backup may have been put back
   // A store with events is not filled with the whole sample.
   expect(await runCli(['sample', '--rows', '1000'], { env: own })).toMatchObject({ code: 0 });
   const service = startProgram(process.execPath, ['scripts/start.js'], { env: own });
@@ -53,6 +57,8 @@ test('npm start serves the shipped endpoints and the console, prints calls that 
   for (const [, key = '', address = ''] of printed)
     expect((await get(address, '', { 'x-api-key': key })).body.result).toEqual(expect.any(Array));
   expect((await get(url, '/', { accept: 'text/html' })).text).toContain('<div id="root">');
+  for (const path of [keys, `${keys}-wal`, ...['engine', 'store'].map((one) => join(keys, '..', one))])
+    expect([path, (await stat(path)).mode & 0o077]).toEqual([path, 0]);
   service.child.kill('SIGTERM');
   expect((await service.ended).code).toBe(0);
 });

@@ -1,12 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
-import { endLeftProcesses, expectExit, runCli, startServe } from '../support/cli.ts';
-import { ownFolder } from '../support/service.ts';
+import { findOwner } from '../../src/engine/store-file.ts';
+import { endLeftProcesses, expectExit, runCli, startProgram, startServe } from '../support/cli.ts';
+import { getEngineProcess, untilGone } from '../support/engine-process.ts';
+import { get, QUERY_PATH } from '../support/http.ts';
+import { ownFolder, PRIVATE_KEY } from '../support/service.ts';
 
 const exec = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
 const folder = await ownFolder();
 const env = { TAILRACE_DATA_DIR: join(folder.path, 'data'), TAILRACE_PORT: '0' };
 afterEach(endLeftProcesses);
@@ -41,5 +46,35 @@ test.for(['4k', '64k', '192k'])(
     await mount('remount,size=64m');
     const service = await startServe(onDisk);
     expect((await service.stop()).code).toBe(0);
+  },
+);
+
+test('a service that an old Node has started ends in order when that gets a signal', async () => {
+  const [cli, bundled] = [join(root, 'bin/tailrace.js'), pathToFileURL(join(root, 'bin/bundled-node.js'))];
+  // As bin/tailrace.js does it there.
+  const rerun = `import { rerunOn } from '${bundled}'; process.argv[1] = '${cli}'; rerunOn('${process.execPath}');`;
+  await writeFile(join(folder.path, 'old.mjs'), rerun);
+  const started = startProgram('node', ['old.mjs', 'serve'], {
+    cwd: folder.path,
+    env: { ...env, HOME: folder.path },
+    stdin: '',
+  });
+  await started.waitFor(/ready at/);
+  started.child.kill('SIGTERM');
+  expect(await started.ended).toMatchObject({ code: 0, stderr: expect.stringContaining('"msg":"stopping"') });
+  expect(findOwner(env.TAILRACE_DATA_DIR)).toBeUndefined();
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  'the engine process survives a %s that a terminal sends to both, until the service has closed it',
+  async (signal) => {
+    const service = await startServe({ ...env, TAILRACE_PRIVATE_KEY: PRIVATE_KEY });
+    const engine = getEngineProcess(service.child.pid);
+    process.kill(engine, signal);
+    expect((await get(service.url, `${QUERY_PATH}/logs.all?project=p`)).status).toBe(200);
+    const { code, stderr } = await service.stop(signal);
+    expect(code).toBe(0);
+    expect(stderr).not.toContain('the engine process ended');
+    await untilGone(engine);
   },
 );

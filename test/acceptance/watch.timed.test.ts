@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { cp, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { endLeftProcesses, startServe } from '../support/cli.ts';
 import { get, QUERY_PATH } from '../support/http.ts';
@@ -52,27 +52,25 @@ async function saveByRename(n: number): Promise<void> {
   await rename(join(folder.path, 'new.sql'), query);
 }
 
-describe('serve --watch', () => {
-  test('sees every one of several atomic saves in a row, however they are done', async () => {
-    let n = 0;
-    for (const save of [sed, saveByRename, sed, sed, saveByRename, saveByRename]) {
-      await save(++n);
-      await expectServed(n);
-    }
-    await writeFile(query, sqlOf(++n));
+test('serve --watch sees every one of several atomic saves in a row, however they are done', async () => {
+  let n = 0;
+  for (const save of [sed, saveByRename, sed, sed, saveByRename, saveByRename]) {
+    await save(++n);
     await expectServed(n);
-  });
+  }
+  await writeFile(query, sqlOf(++n));
+  await expectServed(n);
+});
 
-  test('rejects the loss of a watched folder, and sees the one that takes its place', async () => {
-    for (const n of [1, 2]) {
-      await rename(endpoints, `${endpoints}.old`);
-      await waitForLine(n, `tailrace: ${endpoints}:1: cannot be read as a folder`);
-      await expectServed(10 * (n - 1)); // what was served goes on
-      await rename(`${endpoints}.old`, endpoints);
-      await sed(10 * n);
-      await expectServed(10 * n);
-    }
-  });
+test('serve --watch rejects the loss of a watched folder, and sees the one that takes its place', async () => {
+  for (const n of [1, 2]) {
+    await rename(endpoints, `${endpoints}.old`);
+    await waitForLine(n, `tailrace: ${endpoints}:1: cannot be read as a folder`);
+    await expectServed(10 * (n - 1)); // what was served goes on
+    await rename(`${endpoints}.old`, endpoints);
+    await sed(10 * n);
+    await expectServed(10 * n);
+  }
 });
 
 /** Waits until a line of standard error has begun so this often. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import AxeBuilder from 'axe-core';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { findProgram } from '../../scripts/programs.js';
 
@@ -119,6 +119,11 @@ function watch(page: Page, expected: NonNullable<OpenOptions['expected']>): void
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** Texts of elements as they are shown, with one space between words. */
+export async function textsOf(elements: Locator): Promise<string[]> {
+  return (await elements.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim());
 }
 
 /** Runs the form of an endpoint and waits for its answer. */

@@ -1,26 +1,26 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { open, run, startBrowser } from './browser.ts';
-import { createKey, KEY, rowsOf, URL_OF_SERVICE } from './service.ts';
+import { QUERY_PATH, read } from '../support/http.ts';
+import { open, run, startBrowser, textsOf } from './browser.ts';
+import { KEY, newKey, URL_OF_SERVICE } from './service.ts';
 
 startBrowser(URL_OF_SERVICE);
 
-const QUERY = '/api/endpoints/query';
 const STATS = 'functions.invocation-stats?project=aurora&interval=7day';
 const USAGE = 'usage.api-counts?project=aurora&interval=daily';
 const openEndpoint = (path: string, key = KEY) => open(`/endpoints/${path}`, { key });
 const plotOf = (page: Page, chart: string) => page.getByRole('application', { name: new RegExp(chart) });
+const rowsOf = async (path: string) => (await read(URL_OF_SERVICE, path)).result;
 const searchOf = (page: Page) => new URL(page.url()).searchParams;
 
 async function legendOf(page: Page, chart: string): Promise<string[]> {
   const entries = page.getByRole('figure', { name: chart }).getByRole('listitem');
-  const texts = await entries.filter({ has: page.locator('.chart-legend-value') }).allInnerTexts();
-  return texts.map((text) => text.replaceAll(/\s+/g, ' ').trim());
+  return await textsOf(entries.filter({ has: page.locator('.chart-legend-value') }));
 }
 
 describe('an endpoint', () => {
   test('of statistics is drawn, instant by instant', async () => {
-    const rows = await rowsOf(`${QUERY}/${STATS}`);
+    const rows = await rowsOf(`${QUERY_PATH}/${STATS}`);
     const page = await openEndpoint('functions.invocation-stats');
     await page.getByText('Fill in project above, and press Run.').waitFor();
     await page.getByLabel('project').fill('aurora');
@@ -74,10 +74,8 @@ describe('an endpoint', () => {
   });
 
   test('has only the own project for a pinned key, and no SQL', async () => {
-    const page = await openEndpoint(
-      'logs.all?project=basalt',
-      await createKey({ pins: { project: 'aurora' } }),
-    );
+    const key = await newKey({ pins: { project: 'aurora' } });
+    const page = await openEndpoint('logs.all?project=basalt', key);
     await page.getByRole('list', { name: 'About this answer' }).waitFor();
     const project = page.getByLabel('project', { exact: false }).first();
     expect([await project.inputValue(), await project.isDisabled()]).toEqual(['aurora', true]);
@@ -93,7 +91,7 @@ const addressOf = async (page: Page, name: string) => {
 };
 
 test('a click on a point of a chart leads to the events that it counts, and to its errors', async () => {
-  const rows = await rowsOf(`${QUERY}/${STATS}`);
+  const rows = await rowsOf(`${QUERY_PATH}/${STATS}`);
   const page = await openEndpoint(STATS);
   const plot = page.getByRole('figure', { name: 'Invocations' }).locator('.u-over');
   const box = await plot.boundingBox();

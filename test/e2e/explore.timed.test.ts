@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { faultsOf, open, startBrowser } from './browser.ts';
+import { faultsOf, open, startBrowser, textsOf } from './browser.ts';
 import { KEY, send, URL_OF_SERVICE } from './service.ts';
 
 startBrowser(URL_OF_SERVICE);
@@ -31,6 +31,10 @@ async function choose(page: Page, field: string, item: string): Promise<void> {
   await recordOf(page).locator('.record-fields > div').filter({ has: name }).getByRole('button').click();
   await page.getByRole('menu', { name: field }).getByRole('menuitem', { name: item }).click();
 }
+
+const eventAt = (project: string, ms: number, event_message: string, more: object = {}) => ({
+  ...{ project, event_message, timestamp: new Date(ms).toISOString(), ...more },
+});
 
 const create = (project: string, count: number, text: string) =>
   Array.from({ length: count }, (_, i) => ({ project, event_message: `${text} ${i}`, metadata: { i } }));
@@ -85,10 +89,9 @@ describe('lines', () => {
     const startMs = Date.now() - 600_000;
     // Seven share an instant, so that pages end amid equals.
     const createFrom = (from: number, count: number) =>
-      Array.from({ length: count }, (_, i) => ({
-        ...{ project, event_message: `event ${from + i}` },
-        timestamp: new Date(startMs + Math.floor((from + i) / 7) * 1000).toISOString(),
-      }));
+      Array.from({ length: count }, (_, i) =>
+        eventAt(project, startMs + Math.floor((from + i) / 7) * 1000, `event ${from + i}`),
+      );
     await send('cloudflare.logs.prod', createFrom(0, 450));
     const page = await explore(`project=${project}`);
     const status = eventsOf(page).getByRole('status').filter({ hasText: 'shown' });
@@ -110,14 +113,9 @@ describe('lines', () => {
   test('are shown oldest first: the newest at the end, older ones as one scrolls up, and live ones after them', async () => {
     const project = `order-${Date.now()}`;
     const startMs = Date.now() - 600_000;
-    const createAt = (i: number) => ({
-      ...{ project, event_message: `event ${i}` },
-      timestamp: new Date(startMs + i * 1000).toISOString(),
-    });
-    await send(
-      'cloudflare.logs.prod',
-      Array.from({ length: 450 }, (_, i) => createAt(i)),
-    );
+    const createAt = (i: number) => eventAt(project, startMs + i * 1000, `event ${i}`);
+    const events = Array.from({ length: 450 }, (_, i) => createAt(i));
+    await send('cloudflare.logs.prod', events);
     const page = await explore(`project=${project}`);
     await page.getByRole('button', { name: 'Oldest first' }).click();
     await expect.poll(() => addressOf(page).get('order')).toBe('oldest');
@@ -184,16 +182,13 @@ describe('lines', () => {
 describe('views of a search', () => {
   test('patterns that the range before has not are marked and come first', async () => {
     const project = `patterns-${Date.now()}`;
-    const at = (minutes: number, event_message: string) => ({
-      ...{ project, event_message },
-      timestamp: new Date(Date.now() - minutes * 60_000).toISOString(),
-    });
+    const at = (minutes: number, message: string) => eventAt(project, Date.now() - minutes * 60_000, message);
     const known = [90, 40, 20, 10].map((minutes) => at(minutes, `took ${minutes} ms`));
     await send('logs', [...known, at(30, 'disk is full')]);
     const page = await open(`/explore?project=${project}&view=patterns`, { key: KEY });
     const patterns = page.getByRole('list', { name: /^Patterns, new ones first/ }).getByRole('listitem');
     await expect
-      .poll(async () => (await patterns.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ')))
+      .poll(() => textsOf(patterns))
       .toEqual([
         expect.stringMatching(/^1 .*new.*disk is full/),
         expect.stringMatching(/^3 (?!.*new).*took/),
@@ -202,10 +197,8 @@ describe('views of a search', () => {
 
   test('differences have no value that is as frequent in both sets', async () => {
     const project = `compare-${Date.now()}`;
-    const create = (level: string, version: string) => ({
-      ...{ project, level, event_message: 'x', metadata: { version, region: 'eu' } },
-      timestamp: new Date(Date.now() - 60_000).toISOString(),
-    });
+    const create = (level: string, version: string) =>
+      eventAt(project, Date.now() - 60_000, 'x', { level, metadata: { version, region: 'eu' } });
     await send('logs', [...Array(8).fill(create('error', '8')), ...Array(8).fill(create('info', '7'))]);
     const page = await open(`/explore?project=${project}&view=compare`, { key: KEY });
     const rows = page.getByRole('list', { name: /^Differences/ }).getByRole('listitem');
@@ -217,10 +210,8 @@ describe('views of a search', () => {
   test('all events of a trace are on a time line over every source', async () => {
     const project = `trace-${Date.now()}`;
     const startMs = Date.now() - 60_000;
-    const create = (trace_id: string, ms: number, event_message: string) => ({
-      ...{ project, event_message, metadata: { trace_id } },
-      timestamp: new Date(startMs + ms).toISOString(),
-    });
+    const create = (trace_id: string, ms: number, message: string) =>
+      eventAt(project, startMs + ms, message, { metadata: { trace_id } });
     await send('logs', [create('4bf92f35', 0, 'begins'), create('other', 5, 'of another trace')]);
     await send('postgres.logs', [create('4bf92f35', 250, 'selects')]);
     const page = await open(`/explore?project=${project}&source=logs`, { key: KEY });
@@ -229,7 +220,7 @@ describe('views of a search', () => {
     await page.getByRole('menuitem', { name: 'All events of this trace' }).click();
     const events = page.getByRole('list', { name: 'Events, oldest first' }).getByRole('listitem');
     await expect
-      .poll(async () => (await events.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ')))
+      .poll(() => textsOf(events))
       .toEqual([
         expect.stringMatching(/^\+0 ms logs .*begins$/),
         expect.stringMatching(/^\+250 ms postgres.logs .*selects$/),

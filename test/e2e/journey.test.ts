@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { get, QUERY_PATH } from '../support/http.ts';
 import { ownService, PRIVATE_KEY, storeEvents } from '../support/service.ts';
 import { open, run, signIn, startBrowser } from './browser.ts';
 
@@ -6,11 +7,8 @@ const { core, url } = await ownService();
 startBrowser(url);
 
 const project = 'shop';
-const ENDPOINT = '/api/endpoints/query/logs.all';
-
-async function statusOf(path: string, key: string): Promise<number> {
-  return (await fetch(url + path, { headers: { 'x-api-key': key } })).status;
-}
+const statusOf = async (asked: string, key: string) =>
+  (await get(url, `${QUERY_PATH}/logs.all?project=${asked}`, { 'x-api-key': key })).status;
 
 test('a person signs in, runs an endpoint, finds a line in Explore, and creates a key that works', async () => {
   const event = (path: string, status: number) => ({
@@ -53,6 +51,6 @@ test('a person signs in, runs an endpoint, finds a line in Explore, and creates 
   await form.getByRole('button', { name: 'Create the key' }).click();
   const created = page.getByRole('region', { name: `reads ${project}: the new key` });
   const key = await created.locator('code').first().innerText();
-  expect(await statusOf(`${ENDPOINT}?project=${project}`, key)).toBe(200);
-  expect(await statusOf(`${ENDPOINT}?project=another`, key)).toBe(403);
+  expect(await statusOf(project, key)).toBe(200);
+  expect(await statusOf('another', key)).toBe(403);
 });

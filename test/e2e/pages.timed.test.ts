@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { DESKTOP, faultsOf, open, overflowOf, PHONE, startBrowser } from './browser.ts';
-import { createKey, KEY, send, URL_OF_SERVICE } from './service.ts';
+import { KEY, newKey, send, URL_OF_SERVICE } from './service.ts';
 
 startBrowser(URL_OF_SERVICE);
 
@@ -48,7 +48,7 @@ const STATES: [name: string, path: string, act?: (page: Page) => Promise<void>][
 ];
 
 test.each(STATES)('axe finds nothing wrong with %s, which fits a phone', async (_name, path, act) => {
-  await createKey({ name: 'of these tests', pins: { project: 'aurora' }, sources: ['postgres.logs'] });
+  await newKey({ name: 'of these tests', pins: { project: 'aurora' }, sources: ['postgres.logs'] });
   await send('logs', [{ timestamp: 'yesterday', event_message: 'x'.repeat(3_000) }]);
   const page = await open(path, { key: KEY, viewport: PHONE });
   await page.locator('#content').getByRole('heading', { level: 1 }).waitFor();

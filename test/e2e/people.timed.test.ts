@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { startPeople } from '../support/people.ts';
 import { open, startBrowser } from './browser.ts';
 
@@ -20,49 +20,38 @@ async function signIn(account: string, path = '/keys'): Promise<Page> {
   return page;
 }
 
-describe('a person', () => {
-  test('comes back to the page, stays in after a reload and in another tab, and is out of all after the sign-out', async () => {
-    const page = await signIn('ada', '/keys');
-    await heading(page, 'Keys').waitFor();
-    expect(new URL(page.url()).pathname).toBe('/keys');
-    await page.reload();
-    await heading(page, 'Keys').waitFor();
-    const other = await page.context().newPage();
-    await other.goto(`${people.url}/`);
-    await heading(other, 'Overview').waitFor();
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    // The provider's own page, which signs out there.
-    await page.getByRole('button', { name: /yes/i }).click();
-    await link(page).waitFor();
-    await other.reload();
-    await link(other).waitFor();
-  });
+test('a person comes back to the page, stays in after a reload and in another tab, and is out of all after the sign-out', async () => {
+  const page = await signIn('ada', '/keys');
+  await heading(page, 'Keys').waitFor();
+  expect(new URL(page.url()).pathname).toBe('/keys');
+  await page.reload();
+  await heading(page, 'Keys').waitFor();
+  const other = await page.context().newPage();
+  await other.goto(`${people.url}/`);
+  await heading(other, 'Overview').waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  // The provider's own page, which signs out there.
+  await page.getByRole('button', { name: /yes/i }).click();
+  await link(page).waitFor();
+  await other.reload();
+  await link(other).waitFor();
+});
 
-  test('whose group is in no role sees whom to ask, and nothing else', async () => {
-    const page = await signIn('cy');
-    await page.getByRole('heading', { name: 'You have no access' }).waitFor();
-    await page.getByText('Cy has no role here').waitFor();
-    expect(await page.getByRole('navigation').count()).toBe(0);
-  });
+test('a person whose group is in no role sees whom to ask, and nothing else', async () => {
+  const page = await signIn('cy');
+  await page.getByRole('heading', { name: 'You have no access' }).waitFor();
+  await page.getByText('Cy has no role here').waitFor();
+  expect(await page.getByRole('navigation').count()).toBe(0);
+});
 
-  test('signs in again when the session has expired', async () => {
-    const page = await signIn('ada', '/keys');
-    await heading(page, 'Keys').waitFor();
-    people.clock.now += 25 * 3_600_000;
-    await page.reload();
-    await link(page).click();
-    await heading(page, 'Keys').waitFor();
-  });
-
-  test('learns that the provider is down, and signs in when it is back', async () => {
-    const page = await open('/keys', { apart: true, expected: [401] });
-    await people.provider.stop();
-    people.clock.now += 300_001; // its description is kept for five minutes
-    await link(page).click();
-    await page.getByText('The provider that signs you in does not respond').waitFor();
-    await people.provider.listen();
-    people.provider.state.as = 'ada';
-    await link(page).click();
-    await heading(page, 'Overview').waitFor();
-  });
+test('a person learns that the provider is down, and signs in when it is back', async () => {
+  const page = await open('/keys', { apart: true, expected: [401] });
+  await people.provider.stop();
+  people.clock.now += 300_001; // its description is kept for five minutes
+  await link(page).click();
+  await page.getByText('The provider that signs you in does not respond').waitFor();
+  await people.provider.listen();
+  people.provider.state.as = 'ada';
+  await link(page).click();
+  await heading(page, 'Overview').waitFor();
 });

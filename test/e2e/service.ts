@@ -1,5 +1,6 @@
 import { isManaged } from '../../src/definitions/source.ts';
 import { storeSample } from '../../src/sample/fill.ts';
+import { post } from '../support/http.ts';
 import { PRIVATE_KEY, startTestService } from '../support/service.ts';
 
 type TestService = Awaited<ReturnType<typeof startTestService>>;
@@ -7,7 +8,7 @@ type TestService = Awaited<ReturnType<typeof startTestService>>;
 // Files of a worker share it; it ends with its worker.
 const shared = globalThis as { tailraceConsole?: Promise<TestService> };
 shared.tailraceConsole ??= startWithSample({ rows: 12_000, days: 7 });
-export const { url: URL_OF_SERVICE } = await shared.tailraceConsole;
+export const { url: URL_OF_SERVICE, newKey } = await shared.tailraceConsole;
 /** With every scope. */
 export const KEY = PRIVATE_KEY;
 
@@ -30,31 +31,7 @@ export async function startWithSample(
   return service;
 }
 
-/** A request with a key to the service. */
-export async function callService(path: string, key = KEY, init: RequestInit = {}): Promise<Response> {
-  return await fetch(URL_OF_SERVICE + path, {
-    ...init,
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-  });
-}
-
 /** Sends events to a source; returns the status of the response. */
 export async function send(source: string, events: readonly object[], key = KEY): Promise<number> {
-  const init = { method: 'POST', body: JSON.stringify(events) };
-  return (await callService(`/api/logs?source_name=${source}`, key, init)).status;
-}
-
-/** Rows of a path, such as an endpoint's. */
-export async function rowsOf(path: string): Promise<Record<string, number | string>[]> {
-  const response = await callService(path);
-  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return ((await response.json()) as { result: Record<string, number | string>[] }).result;
-}
-
-/** Text of a new key with these rights, as `POST /api/keys` takes them. */
-export async function createKey(fields: object): Promise<string> {
-  const body = JSON.stringify({ name: 'a test', scopes: ['query'], ...fields });
-  const response = await callService('/api/keys', KEY, { method: 'POST', body });
-  if (response.status !== 201) throw new Error(await response.text());
-  return ((await response.json()) as { key: string }).key;
+  return (await post(URL_OF_SERVICE, `/api/logs?source_name=${source}`, events, { 'x-api-key': key })).status;
 }

@@ -46,10 +46,8 @@ const press = (page: Page, name: string) => page.getByRole('button', { name, exa
 const fileOf = (name: string, file = 'query.sql') => join(definitions.path, 'endpoints', name, file);
 
 async function openBench(name?: string, expected: readonly number[] = []): Promise<Page> {
-  const page = await open(name === undefined ? '/workbench' : `/workbench?endpoint=${name}`, {
-    key,
-    expected,
-  });
+  const path = name === undefined ? '/workbench' : `/workbench?endpoint=${name}`;
+  const page = await open(path, { key, expected });
   await sqlOf(page).waitFor();
   return page;
 }
@@ -59,6 +57,10 @@ async function write(editor: Locator, text: string): Promise<void> {
   await editor.press('Control+a');
   await editor.page().keyboard.insertText(text);
 }
+
+/** Waits for a line that others have saved meanwhile. */
+const untilTheirs = (page: Page, name: string | RegExp, text: string) =>
+  page.getByRole('region', { name }).locator('del').getByText(text).waitFor();
 
 /** The text of an editor, which draws what is in view. */
 async function textOf(editor: Locator): Promise<string> {
@@ -151,11 +153,7 @@ describe('saving', () => {
     await write(sqlOf(page), `${COUNT} -- third`);
     await press(page, 'Save');
     await page.getByText('Not saved.').waitFor();
-    await page
-      .getByRole('region', { name: /^Differences in/ })
-      .locator('del')
-      .getByText('-- theirs')
-      .waitFor();
+    await untilTheirs(page, /^Differences in/, '-- theirs');
     await press(page, 'Keep mine as a copy');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved as kept.alone-copy').waitFor();
@@ -187,11 +185,7 @@ test('a new alert on an endpoint is its file, which is saved; what others have s
   await writeFile(file, saved.replace('above: 5', 'above: 7'));
   await write(stored, saved.replace('above: 5', 'above: 6'));
   await press(page, 'Save');
-  await page
-    .getByRole('region', { name: 'Differences in kept.alone.yaml' })
-    .locator('del')
-    .getByText('above: 7')
-    .waitFor();
+  await untilTheirs(page, 'Differences in kept.alone.yaml', 'above: 7');
   await press(page, 'Load theirs');
   await expect.poll(() => textOf(stored)).toContain('above: 7');
   await page.getByText('Not saved.').waitFor({ state: 'detached' });

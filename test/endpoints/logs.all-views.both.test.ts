@@ -1,16 +1,12 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { formatInstant } from '../../src/lib/instant.ts';
-import { parseParameters } from '../../src/query/parameters.ts';
-import { createQuestion } from '../../src/query/question.ts';
-import { createRunner } from '../../src/query/run.ts';
 import { PROJECT_PLACE, type WireEvent } from '../../trial/oracle/event.ts';
 import { matchingLogs, ROWS_MAX } from '../../trial/oracle/logs.ts';
 import { SEED } from '../support/property.ts';
 import { ownService, storeEvents } from '../support/service.ts';
-import { DAYS_90, instantAround } from './generate/instant.ts';
-import { MINE, projectValue } from './generate/project.ts';
-import { parseRows } from './support.ts';
+import { DAYS_90, instantAround, MINE, projectValue } from './generate.ts';
+import { compute } from './support.ts';
 
 /** The views that the stored query defines, in its order, each with the source it shows (spec 4.2 rule 1). */
 const VIEWS = [
@@ -29,7 +25,6 @@ const now = Date.parse('2024-02-29T12:34:56.789Z');
 const service = await ownService({ now });
 
 const endpoint = service.core.registry.getEndpoint('logs.all');
-const run = createRunner(service.core.engine, () => service.clock.now);
 
 /** The stored query with another of its views in place of the one it returns. */
 function returning(view: string): string {
@@ -81,8 +76,7 @@ describe.for(VIEWS)('%s, returned in place of the edge view', ([view, source]) =
       const [start, end] = [asked.start, asked.end].map((at) => (at === undefined ? '' : formatInstant(at)));
       const bounds = { iso_timestamp_start: start, iso_timestamp_end: end };
       const raw = { project: asked.project, project_tier: asked.tier, ...bounds };
-      const answer = await run(createQuestion(other, parseParameters(endpoint, raw, 1024)));
-      const rows = parseRows(answer.body.toString());
+      const rows = await compute(service, other, raw);
       const matching = matchingLogs(events, source, { ...asked, now: now * 1000 });
       const instants = matching.slice(0, ROWS_MAX).map((event) => event.timestamp);
       const timestamps = rows.map((row) => row['timestamp']);

@@ -3,11 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { formatInstant } from '../../src/lib/instant.ts';
 import { MICROS_PER_DAY, type WireEvent } from '../../trial/oracle/event.ts';
 import { type LogsQuestion, matchingLogs, ROWS_MAX } from '../../trial/oracle/logs.ts';
-import { runs } from '../support/property.ts';
+import { runs, weighted } from '../support/property.ts';
 import { ownService, storeEvents } from '../support/service.ts';
-import { clock } from './generate/instant.ts';
-import { type Bound, bound, logs } from './generate/log.ts';
-import { MINE, rename, renameProjects } from './generate/project.ts';
+import { clock, DAYS_90, instantAround, MINE, projectValue, rename, renameProjects } from './generate.ts';
 import { ask, type Row } from './support.ts';
 
 const SOURCE = 'cloudflare.logs.prod';
@@ -17,6 +15,35 @@ const JUNK_TIERS = [undefined, '', 'free', 'pro', ' PRO', 'PRO ', 'TEAM', "PAYG'
 
 const service = await ownService();
 let cases = 0;
+
+/** A bound of the caller and how it is sent. */
+interface Bound {
+  readonly micros: number | undefined;
+  readonly text: string | undefined;
+}
+
+/** Events of any source with a project in some places, each with an id of its own. */
+function logs(now: number, size: fc.ArrayConstraints): fc.Arbitrary<WireEvent[]> {
+  const places = fc.record({ project_ref: projectValue, project: projectValue }, { requiredKeys: [] });
+  const event = fc.record(
+    {
+      id: fc.uuid(),
+      timestamp: instantAround(now, [DAYS_90]),
+      project: projectValue,
+      event_message: fc.constantFrom('GET / 200', '', 'é😀', 'a "quote" \\ \n \u0000'),
+      metadata: weighted([6, places], [1, fc.constant(null)]),
+    },
+    { requiredKeys: ['id', 'timestamp'] },
+  );
+  return fc.uniqueArray(event, { selector: ({ id }) => id, size: 'max', ...size });
+}
+
+/** A bound on the very instant of an event, beside it, or none. */
+function bound(now: number): fc.Arbitrary<Bound> {
+  const some = instantAround(now, [DAYS_90]).map((micros) => ({ micros, text: formatInstant(micros) }));
+  const none = fc.constantFrom({ micros: undefined, text: undefined }, { micros: undefined, text: '' });
+  return weighted([3, some], [2, none]);
+}
 
 function situation(size: fc.ArrayConstraints) {
   return clock.chain((now) =>

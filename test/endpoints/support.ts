@@ -1,5 +1,9 @@
 import { expect } from 'vitest';
-import { PRIVATE_KEY } from '../support/service.ts';
+import type { Endpoint } from '../../src/definitions/endpoint.ts';
+import { parsePinnedParameters } from '../../src/query/pins.ts';
+import { createQuestion } from '../../src/query/question.ts';
+import { createRunner } from '../../src/query/run.ts';
+import { type ownService, PRIVATE_KEY } from '../support/service.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -20,6 +24,17 @@ export async function ask(
   );
   expect(response.status, text).toBe(200);
   return { text, rows: parseRows(text) };
+}
+
+/** The rows of an endpoint, past the cache and HTTP. @param raw parameters as callers send them */
+export async function compute(
+  { core, clock }: Awaited<ReturnType<typeof ownService>>,
+  endpoint: Endpoint,
+  raw: Readonly<Record<string, string | undefined>>,
+  pins: Readonly<Record<string, string>> = {},
+): Promise<Row[]> {
+  const question = createQuestion(endpoint, parsePinnedParameters(endpoint, raw, { pins }));
+  return parseRows((await createRunner(core.engine, () => clock.now)(question)).body.toString());
 }
 
 /** The rows of an answer that is exactly `{"result":[…]}`. */

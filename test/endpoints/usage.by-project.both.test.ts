@@ -1,18 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseParameters } from '../../src/query/parameters.ts';
-import { createQuestion } from '../../src/query/question.ts';
-import { createRunner } from '../../src/query/run.ts';
 import { runs } from '../support/property.ts';
 import { ownService, storeEvents } from '../support/service.ts';
-import { clock, instantAround } from './generate/instant.ts';
-import { parseRows } from './support.ts';
+import { clock, instantAround } from './generate.ts';
+import { compute } from './support.ts';
 
 const DAY = 86_400_000_000;
 
 const service = await ownService();
 const endpoint = service.core.registry.getEndpoint('usage.by-project');
-const run = createRunner(service.core.engine, () => service.clock.now);
 
 /** What the service writes down each minute. `timestamp` in microseconds. */
 interface Counted {
@@ -99,9 +95,8 @@ test('random usage is added up by day, project and key as the oracle does', asyn
     service.clock.now = now;
     await storeEvents(service.core, 'tailrace.usage', events, now);
     stored.push(...events);
-    const values = parseParameters(endpoint, { ...asked, days: String(asked.days) }, 1024);
-    const { body } = await run(createQuestion(endpoint, values));
-    expect(parseRows(body.toString())).toEqual(usageByProject(stored, asked, now * 1000));
+    const rows = await compute(service, endpoint, { ...asked, days: String(asked.days) });
+    expect(rows).toEqual(usageByProject(stored, asked, now * 1000));
   });
   await fc.assert(property, runs(60));
 });

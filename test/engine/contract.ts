@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Engine, QueryLimits, RowFormat } from '../../src/engine/engine.ts';
 import { TailraceError } from '../../src/errors.ts';
+import { rejectionOf } from '../support/keys.ts';
 import { runs } from '../support/property.ts';
 import { describeSearches } from './search-contract.ts';
 
@@ -53,14 +54,14 @@ export function describeTimeLimit(open: OpenEngine): void {
   const engine = use(open, { ...SIZE, limits });
 
   test('a query over the time limit is query_timeout, and stops inside the engine', async () => {
-    const error = await failureOf(ask(engine(), ENDLESS));
+    const error = await rejectionOf(ask(engine(), ENDLESS));
     expect(error).toMatchObject({ code: 'query_timeout', status: 504, retryAfterSeconds: undefined });
     expect(error.message).toContain(`${limits.timeoutMs} ms`);
     await untilIdle(engine());
   });
 
   test('a query that was never begun for its wait is query_timeout too', async () => {
-    const work = Array.from({ length: SIZE.readers + 1 }, () => failureOf(ask(engine(), ENDLESS)));
+    const work = Array.from({ length: SIZE.readers + 1 }, () => rejectionOf(ask(engine(), ENDLESS)));
     expect(engine().gauges()).toMatchObject({ state: 'up', running: SIZE.readers, queued: 1 });
     for (const error of await Promise.all(work)) expect(error.code).toBe('query_timeout');
     await untilIdle(engine());
@@ -97,15 +98,6 @@ function insertInto(engine: Engine, table: string, columns: readonly string[], t
   const bytes = Buffer.from(text);
   const batch = { table, columns, format: 'JSONCompactEachRow', bytes } as const;
   return engine.insert({ ...batch, ...(token !== undefined && { token }) });
-}
-
-async function failureOf(work: Promise<unknown>): Promise<TailraceError> {
-  const error = await work.then(
-    () => new Error('it should have failed'),
-    (cause: unknown) => cause,
-  );
-  if (!(error instanceof TailraceError)) throw error;
-  return error;
 }
 
 /** A query that runs until its `stop` is called, begun in the engine when this resolves. */
@@ -195,7 +187,7 @@ function describeRows(engine: () => Engine): void {
   test('an insert that the engine rejects fails, and leaves nothing', async () => {
     await engine().command(`CREATE TABLE ${TABLE}_bad (id Int64) ENGINE = MergeTree ORDER BY id`);
     const insert = (text: string) => insertInto(engine(), `${TABLE}_bad`, ['id'], text);
-    expect((await failureOf(insert('[1]\n["x"]\n'))).code).toBe('query_failed');
+    expect((await rejectionOf(insert('[1]\n["x"]\n'))).code).toBe('query_failed');
     expect(await ask(engine(), 'SELECT count() FROM contract_bad')).toBe('0\n');
     await insert('[1]\n');
     expect(await ask(engine(), 'SELECT count() FROM contract_bad')).toBe('1\n');
@@ -253,7 +245,7 @@ function describeReadOnly(engine: () => Engine): void {
     "BACKUP TABLE contract TO File('/tmp/written')",
     'SET readonly = 0',
   ])('rejects %s', async (sql) => {
-    expect((await failureOf(ask(engine(), sql))).code).toBe('query_failed');
+    expect((await rejectionOf(ask(engine(), sql))).code).toBe('query_failed');
     expect(await ask(engine(), 'SELECT count() FROM contract')).toBe('0\n');
     expect(await ask(engine(), 'SHOW TABLES')).toBe('contract\n');
   });
@@ -264,7 +256,9 @@ function describeFailures(engine: () => Engine): void {
     ['match', '(', 'missing )'],
     ['match', 'a{1001}', 'invalid repetition size'],
   ])('%s of the pattern %s is invalid_parameter: %s', async (call, pattern, reason) => {
-    const error = await failureOf(ask(engine(), `SELECT ${call}(materialize('abc'), @pattern)`, { pattern }));
+    const error = await rejectionOf(
+      ask(engine(), `SELECT ${call}(materialize('abc'), @pattern)`, { pattern }),
+    );
     const message = `is not a valid RE2 regular expression: ${reason}`;
     expect(error).toMatchObject({ code: 'invalid_parameter', message });
   });
@@ -289,7 +283,9 @@ function describeFailures(engine: () => Engine): void {
 
 function describeSizeLimits(engine: () => Engine): void {
   test('a query over the memory limit is query_failed', async () => {
-    const error = await failureOf(ask(engine(), 'SELECT length(groupArray(number)) FROM numbers(100000000)'));
+    const error = await rejectionOf(
+      ask(engine(), 'SELECT length(groupArray(number)) FROM numbers(100000000)'),
+    );
     const message = 'the query needs more memory than one query may take';
     expect(error).toMatchObject({ code: 'query_failed', message });
   });
@@ -300,7 +296,7 @@ function describeSizeLimits(engine: () => Engine): void {
       const big = "SELECT repeat('x', 100) FROM numbers(@n::UInt64)";
       expect((await ask(engine(), big, { n: '50' }, format)).length).toBeGreaterThan(5_000);
       for (const n of ['200', '100000']) {
-        expect((await failureOf(ask(engine(), big, { n }, format))).code).toBe('query_failed');
+        expect((await rejectionOf(ask(engine(), big, { n }, format))).code).toBe('query_failed');
       }
     },
   );
@@ -326,7 +322,7 @@ function describeQueue(engine: () => Engine): void {
   test('a full queue rejects the next query at once, with a time to retry', async () => {
     const slow = await startEndless(engine());
     const waiting = ask(engine(), 'SELECT 1');
-    const error = await failureOf(ask(engine(), 'SELECT 2'));
+    const error = await rejectionOf(ask(engine(), 'SELECT 2'));
     expect(error).toMatchObject({ code: 'overloaded', status: 503, retryAfterSeconds: 1 });
     expect(engine().gauges()).toMatchObject({ state: 'up', running: 1, queued: 1 });
     slow.stop();
@@ -340,7 +336,7 @@ function describeQueue(engine: () => Engine): void {
     ['that was too large', "SELECT number, repeat('x', 100) FROM numbers(1000000)"],
   ])("rows of a query %s are in nobody else's answer", async (_, sql) => {
     for (const format of ['JSONEachRow', 'TSVRaw'] as const) {
-      expect((await failureOf(ask(engine(), sql, {}, format))).code).toBe('query_failed');
+      expect((await rejectionOf(ask(engine(), sql, {}, format))).code).toBe('query_failed');
       expect(await ask(engine(), 'SELECT 1')).toBe('1\n');
     }
   });
@@ -362,7 +358,7 @@ function describeClosing(open: OpenEngine): void {
   test('closing rejects running and waiting queries', async () => {
     const { engine, remove } = await open({ ...SIZE, readers: 1 });
     const slow = await startEndless(engine);
-    const waiting = failureOf(ask(engine, 'SELECT 1'));
+    const waiting = rejectionOf(ask(engine, 'SELECT 1'));
     await engine.close();
     expect(await slow.ended).toMatchObject({ code: 'engine_unavailable' });
     expect(await waiting).toMatchObject({ code: 'engine_unavailable', status: 503, retryAfterSeconds: 1 });

@@ -9,7 +9,7 @@ import { createStatement } from '../../src/query/statement.ts';
 import { createRewriter } from '../../src/sql/parse.ts';
 import { trusted, type Values, writeValue } from '../../src/sql/sql.ts';
 import { deleteRows } from '../support/delete-rows.ts';
-import { runs } from '../support/property.ts';
+import { runs, weighted } from '../support/property.ts';
 import { openTestStore, storeEvents } from '../support/service.ts';
 
 const { core, close } = await openTestStore();
@@ -105,9 +105,9 @@ type Step =
 
 const some = fc.array(invocation, { minLength: 1, maxLength: 60, size: 'max' });
 const other = fc.constantFrom('forget', 'build', 'merge', 'delete', 'drop');
-const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('insert' as const), events: some }) },
-  { weight: 3, arbitrary: fc.record({ kind: other }) },
+const step: fc.Arbitrary<Step> = weighted(
+  [4, fc.record({ kind: fc.constant('insert' as const), events: some })],
+  [3, fc.record({ kind: other })],
 );
 
 async function take(taken: Step): Promise<void> {

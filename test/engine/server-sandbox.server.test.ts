@@ -80,16 +80,14 @@ test('callers’ SELECTs have connections and turns of their own, half as many, 
   await Promise.all(slow);
 });
 
-describe('at start', () => {
-  test.each([
-    [
-      'writes',
-      'has a right that it must not have, GRANT SELECT, INSERT ON tailrace.* TO writes; grant it SELECT',
-    ],
-    ['reads_others', 'may not read any table of tailrace; grant it SELECT on the tables of Tailrace'],
-    ['reads_system', 'may read system.query_log; set access_control_improvements.select_from_system_db'],
-  ])('a user that %s is rejected', async (user, message) => {
-    const faults = await faultsIn(() => open({ user, password: PASSWORD }));
-    expect(faults.join()).toContain(`CLICKHOUSE_SANDBOX_USER: the user ${user} ${message}`);
-  });
+test.each([
+  [
+    'writes',
+    'has a right that it must not have, GRANT SELECT, INSERT ON tailrace.* TO writes; grant it SELECT',
+  ],
+  ['reads_others', 'may not read any table of tailrace; grant it SELECT on the tables of Tailrace'],
+  ['reads_system', 'may read system.query_log; set access_control_improvements.select_from_system_db'],
+])('at start a user that %s is rejected', async (user, message) => {
+  const faults = await faultsIn(() => open({ user, password: PASSWORD }));
+  expect(faults.join()).toContain(`CLICKHOUSE_SANDBOX_USER: the user ${user} ${message}`);
 });

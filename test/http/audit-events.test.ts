@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { trusted } from '../../src/sql/sql.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
@@ -26,69 +26,66 @@ const eventsOf = async (id: string) =>
 const created = await post<{ id: string }>(url, '/api/keys', { name: 'front end', scopes: ['query'] });
 const { id } = created.body;
 
-describe('the events of the audit trail', () => {
-  test('have what an entry has, and are found by a search', async () => {
-    await expect.poll(() => eventsOf(id)).toHaveLength(1);
-    expect(await eventsOf(id)).toMatchObject([
-      {
-        ...{ project: '', action: 'created', actor: 'private', actor_name: null, key: id },
-        ...{ key_name: 'front end', address: '127.0.0.1', detail: 'scope query', count: 1 },
-        event_message: `created ${id} by private (scope query)`,
-      },
-    ]);
-    clock.now += 1000; // a search ends before now
-    const found = await get(url, `/api/search?source=${AUDIT}&q=key:${id}`);
-    expect(found.body.result).toMatchObject([{ source: AUDIT }]);
-  });
+test('the events of the audit trail have what an entry has, and are found by a search', async () => {
+  await expect.poll(() => eventsOf(id)).toHaveLength(1);
+  expect(await eventsOf(id)).toMatchObject([
+    {
+      ...{ project: '', action: 'created', actor: 'private', actor_name: null, key: id },
+      ...{ key_name: 'front end', address: '127.0.0.1', detail: 'scope query', count: 1 },
+      event_message: `created ${id} by private (scope query)`,
+    },
+  ]);
+  clock.now += 1000; // a search ends before now
+  const found = await get(url, `/api/search?source=${AUDIT}&q=key:${id}`);
+  expect(found.body.result).toMatchObject([{ source: AUDIT }]);
+});
 
-  test.each([
-    ['with the scope query only', { scopes: ['query'] }],
-    ['that pins a project', { scopes: ['query', 'manage'], pins: { project: 'aurora' } }],
-    ['with a list of sources', { scopes: ['query', 'manage'], sources: [AUDIT] }],
-    ['with a list of endpoints', { scopes: ['query', 'manage'], endpoints: ['logs.all'] }],
-  ] as const)('are not read by a key %s', async (_, grant) => {
-    const limited = { 'x-api-key': await newKey(grant) };
-    for (const path of [`/api/search?source=${AUDIT}`, `/api/search?source=logs,${AUDIT}`])
-      expectError(await get(url, path, limited), 'forbidden');
-    for (const path of ['/api/search/sources', '/api/sources', '/api/search'])
-      expect((await get(url, path, limited)).text).not.toContain(`"${AUDIT}"`);
-  });
+test.each([
+  ['with the scope query only', { scopes: ['query'] }],
+  ['that pins a project', { scopes: ['query', 'manage'], pins: { project: 'aurora' } }],
+  ['with a list of sources', { scopes: ['query', 'manage'], sources: [AUDIT] }],
+  ['with a list of endpoints', { scopes: ['query', 'manage'], endpoints: ['logs.all'] }],
+] as const)('the events of the audit trail are not read by a key %s', async (_, grant) => {
+  const limited = { 'x-api-key': await newKey(grant) };
+  for (const path of [`/api/search?source=${AUDIT}`, `/api/search?source=logs,${AUDIT}`])
+    expectError(await get(url, path, limited), 'forbidden');
+  for (const path of ['/api/search/sources', '/api/sources', '/api/search'])
+    expect((await get(url, path, limited)).text).not.toContain(`"${AUDIT}"`);
+});
 
-  test('are rejected to a key with other sources as one that does not exist', async () => {
-    const limited = { 'x-api-key': await newKey({ sources: ['logs'] }) };
-    const [there, missing] = await Promise.all(
-      [AUDIT, 'nothing'].map((name) => get(url, `/api/search?source=${name}`, limited)),
-    );
-    expect(there?.body.error.message).toBe(missing?.body.error.message);
-  });
+test('the events of the audit trail are rejected to a key with other sources as one that does not exist', async () => {
+  const limited = { 'x-api-key': await newKey({ sources: ['logs'] }) };
+  const [there, missing] = await Promise.all(
+    [AUDIT, 'nothing'].map((name) => get(url, `/api/search?source=${name}`, limited)),
+  );
+  expect(there?.body.error.message).toBe(missing?.body.error.message);
+});
 
-  test('cannot be sent', async () => {
-    const answer = await post(url, `/api/logs?source_name=${AUDIT}`, { message: 'x' });
-    expectError(answer, 'invalid_request', 'written by Tailrace');
-  });
+test('the events of the audit trail cannot be sent', async () => {
+  const answer = await post(url, `/api/logs?source_name=${AUDIT}`, { message: 'x' });
+  expectError(answer, 'invalid_request', 'written by Tailrace');
+});
 
-  test('cannot be deleted', async () => {
-    await expect.poll(() => eventsOf(id)).toHaveLength(1);
-    for (const extra of [{}, { dry_run: true }]) {
-      const named = await post(url, '/api/deletions', { project: '', source: AUDIT, ...extra });
-      expectError(named, 'invalid_request');
-      expect(named.text).toContain('tailrace.audit is protected');
-    }
-    const all = await post(url, '/api/deletions', { project: '' });
-    expect(all.status, all.text).toBe(200);
-    expect(all.body).toMatchObject({ rows: 0, left_out: [{ source: AUDIT, rows: expect.any(Number) }] });
-    expect(await eventsOf(id)).toHaveLength(1);
-  });
+test('the events of the audit trail cannot be deleted', async () => {
+  await expect.poll(() => eventsOf(id)).toHaveLength(1);
+  for (const extra of [{}, { dry_run: true }]) {
+    const named = await post(url, '/api/deletions', { project: '', source: AUDIT, ...extra });
+    expectError(named, 'invalid_request', 'tailrace.audit is protected');
+  }
+  const all = await post(url, '/api/deletions', { project: '' });
+  expect(all.status, all.text).toBe(200);
+  expect(all.body).toMatchObject({ rows: 0, left_out: [{ source: AUDIT, rows: expect.any(Number) }] });
+  expect(await eventsOf(id)).toHaveLength(1);
+});
 
-  test('are read by an endpoint of the operator, and by no key that pins a project', async () => {
-    const read = async (project: string, pins = {}) => {
-      const key = await newKey({ endpoints: ['test.audit'], pins });
-      return await get(url, `${QUERY_PATH}/test.audit?project=${project}`, { 'x-api-key': key });
-    };
-    const count = async (...of: Parameters<typeof read>) => Number((await read(...of)).body.result[0]?.['n']);
-    await expect.poll(() => eventsOf(id)).toHaveLength(1);
-    expect(await count('all')).toBeGreaterThan(0);
-    expect(await count('aurora', { project: 'aurora' })).toBe(0);
-    expectError(await read('all', { project: 'aurora' }), 'forbidden');
-  });
+test('the events of the audit trail are read by an endpoint of the operator, and by no key that pins a project', async () => {
+  const read = async (project: string, pins = {}) => {
+    const key = await newKey({ endpoints: ['test.audit'], pins });
+    return await get(url, `${QUERY_PATH}/test.audit?project=${project}`, { 'x-api-key': key });
+  };
+  const count = async (...of: Parameters<typeof read>) => Number((await read(...of)).body.result[0]?.['n']);
+  await expect.poll(() => eventsOf(id)).toHaveLength(1);
+  expect(await count('all')).toBeGreaterThan(0);
+  expect(await count('aurora', { project: 'aurora' })).toBe(0);
+  expectError(await read('all', { project: 'aurora' }), 'forbidden');
 });

@@ -1,36 +1,19 @@
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { findProgram } from '../../scripts/programs.js';
-import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { startRedis } from '../../trial/redis.ts';
-import { get, post, QUERY_PATH } from '../support/http.ts';
-import { startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
+import { ownFront } from '../support/front.ts';
+import { get, post, QUERY_PATH, read } from '../support/http.ts';
+import { ownService, startTestService, storeEvents } from '../support/service.ts';
 
-type Service = Awaited<ReturnType<typeof startTestService>>;
-
-const closing: (() => Promise<void>)[] = [];
 const now = Date.now();
-let env: Record<string, string> = {};
-let a: Service;
-let b: Service;
-
-beforeAll(async () => {
-  const folder = await temporaryFolder();
-  const front = await startClickHouseFront(join(folder.path, 'clickhouse'));
-  closing.push(front.close, folder.remove);
-  env = { CLICKHOUSE_URL: front.url, TAILRACE_TOKEN_SECRET: 'x'.repeat(32) };
-  if (findProgram('redis-server') !== undefined) {
-    const redis = await startRedis();
-    closing.push(redis.remove);
-    env = { ...env, TAILRACE_REDIS_URL: `${redis.url}/0` };
-  }
-  a = await startTestService({ env, now });
-  b = await startTestService({ env, now });
-  closing.unshift(a.close, b.close);
-});
-afterAll(async () => {
-  for (const close of closing) await close();
-});
+const front = await ownFront();
+const env: Record<string, string> = { CLICKHOUSE_URL: front.url, TAILRACE_TOKEN_SECRET: 'x'.repeat(32) };
+if (findProgram('redis-server') !== undefined) {
+  const redis = await startRedis();
+  afterAll(redis.remove);
+  env['TAILRACE_REDIS_URL'] = `${redis.url}/0`;
+}
+const [a, b] = [await ownService({ env, now }), await ownService({ env, now })];
 
 test('when one of two services over a server has deleted events, neither the other, Redis nor a third has an answer with them', async () => {
   const events = [1, 2, 3].map((i) => ({
@@ -41,19 +24,18 @@ test('when one of two services over a server has deleted events, neither the oth
   }));
   await storeEvents(a.core, 'cloudflare.logs.prod', events, now);
   expect([await countRequests(a), await countRequests(b)]).toEqual([3, 3]);
-  const deleted = await post(a.url, '/api/deletions', { project: 'shared' });
-  expect(deleted.body, deleted.text).toMatchObject({ rows: 3 });
+  const { body, text } = await post<{ id: string }>(a.url, '/api/deletions', { project: 'shared' });
+  expect(body, text).toMatchObject({ rows: 3 });
   // It goes on in the background if a busy machine has not ended it within the request's time.
-  const { id } = JSON.parse(deleted.text) as { id: string };
-  const stateOf = async () => JSON.parse((await get(a.url, `/api/deletions/${id}`)).text).state;
+  const stateOf = async () => (await read<{ state: string }>(a.url, `/api/deletions/${body.id}`)).state;
   await expect.poll(stateOf).toBe('done');
   expect([await countRequests(a), await countRequests(b)]).toEqual([0, 0]);
   const third = await startTestService({ env, now });
-  closing.unshift(third.close);
+  onTestFinished(third.close);
   expect(await countRequests(third)).toBe(0);
 });
 
-async function countRequests({ url }: Service): Promise<number> {
+async function countRequests({ url }: Pick<typeof a, 'url'>): Promise<number> {
   const answer = await get(url, `${QUERY_PATH}/usage.api-counts?project=shared&interval=daily`);
   return answer.body.result.reduce((sum, row) => sum + Number(row['total_rest_requests']), 0);
 }

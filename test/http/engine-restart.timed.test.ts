@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { beforeAll, expect, test } from 'vitest';
 import { getEngineProcess, untilGone } from '../support/engine-process.ts';
-import { get, post, QUERY_PATH } from '../support/http.ts';
+import { EDGE, expectError, get, post, QUERY_PATH, TO_EDGE } from '../support/http.ts';
 import { ownService, storeEvents } from '../support/service.ts';
 
 const lines: string[] = [];
@@ -19,12 +19,11 @@ const statusOf = async (path: string) => (await get(service.url, path)).status;
 beforeAll(async () => {
   const now = service.clock.now;
   const event = { project: 'p', timestamp: now * 1000, metadata: { request: { path: '/rest/v1/x' } } };
-  await storeEvents(service.core, 'cloudflare.logs.prod', [event], now);
+  await storeEvents(service.core, EDGE, [event], now);
   expect(await statusOf(CACHED)).toBe(200);
 });
 
-const send = async () =>
-  (await post(service.url, '/api/logs?source_name=cloudflare.logs.prod', [{ project: 'p' }])).status;
+const send = async () => (await post(service.url, TO_EDGE, [{ project: 'p' }])).status;
 
 test('while it cannot be started, cached answers are served, the rest says when to come back, and all is well afterwards', async () => {
   const store = join(service.config.dataDir, 'store');
@@ -35,10 +34,7 @@ test('while it cannot be started, cached answers are served, the rest says when 
   await untilGone(pid);
 
   expect(await statusOf(CACHED)).toBe(200);
-  const refused = await get(service.url, NEW);
-  expect(refused.status).toBe(503);
-  expect(refused.body.error.code).toBe('engine_unavailable');
-  expect(refused.headers.get('retry-after')).not.toBeNull();
+  expectError(await get(service.url, NEW), 'engine_unavailable');
   expect(await send()).toBe(503);
   expect(await statusOf('/ready')).toBe(503);
   expect(await statusOf('/health')).toBe(200);

@@ -1,11 +1,11 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { trusted } from '../../src/sql/sql.ts';
 import { copyFewDefinitions } from '../support/definitions.ts';
 import { faultsIn } from '../support/faults.ts';
 import { expectError, post } from '../support/http.ts';
-import { ownFolder, ownService } from '../support/service.ts';
+import { ownFolder, ownService, writeFiles } from '../support/service.ts';
 
 const folder = await ownFolder();
 const env = await copyFewDefinitions(folder.path); // each test reloads them
@@ -56,14 +56,12 @@ const COLUMNS = {
 };
 
 async function writeEndpoint(name: string, more: string, sql: string, columns: object = COLUMNS) {
-  const at = join(endpointsDir, name);
-  await mkdir(at, { recursive: true });
   const id = `5f1f3f0a-8c1e-4a52-9a58-0d6a2f6a4c${String(name.length).padStart(2, '0')}`;
   const list = Object.entries(columns).map(([one, type]) => `  ${one}: { type: ${type}, description: x }`);
   const head = `id: ${id}\nname: ${name}\ndescription: x\nmax_rows: 100\n${more}\nparameters:`;
   const parameters = '  project: { type: string, required: true, description: x }\ncolumns:';
-  await writeFile(join(at, 'endpoint.yaml'), [head, parameters, ...list, ''].join('\n'));
-  await writeFile(join(at, 'query.sql'), sql);
+  const yaml = [head, parameters, ...list, ''].join('\n');
+  await writeFiles(join(endpointsDir, name), { 'endpoint.yaml': yaml, 'query.sql': sql });
 }
 
 beforeEach(async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { expectError, get, idsOf, post, QUERY_PATH, read, request, TO_EDGE } from '../support/http.ts';
-import { newProject, PRIVATE_KEY, shareService } from '../support/service.ts';
+import type { NewKey } from '../../src/keys/management.ts';
+import { EDGE, expectError, get, idsOf, post, QUERY_PATH, read, request, TO_EDGE } from '../support/http.ts';
+import { newProject, PRIVATE_KEY, shareService, storeEvents } from '../support/service.ts';
 
 const service = await shareService();
 const { url, clock, core } = service;
@@ -19,18 +20,14 @@ const list = async (limit: number, key?: string) =>
   (await read<{ result: KeyView[] }>(url, `/api/keys?limit=${limit}`, key)).result;
 const withKey = (key: string, path: string) => get(url, `${QUERY_PATH}/${path}`, { 'x-api-key': key });
 
-describe('a request', () => {
-  const path = `${QUERY_PATH}/logs.all?project=p1`;
-
-  test.each([
-    ['no key', { 'x-api-key': '' }],
-    ['a key of the right form that was never created', { 'x-api-key': `tr_${'a'.repeat(40)}` }],
-    ['a bad X-API-KEY beside a good bearer', { 'x-api-key': 'x', authorization: `Bearer ${PRIVATE_KEY}` }],
-  ])('is rejected with %s, also if the key is in the URL', async (_, headers) => {
-    const answer = await get(url, `${path}&api_key=${PRIVATE_KEY}`, headers);
-    expectError(answer, 'unauthorized');
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="tailrace"');
-  });
+test.each([
+  ['no key', { 'x-api-key': '' }],
+  ['a key of the right form that was never created', { 'x-api-key': `tr_${'a'.repeat(40)}` }],
+  ['a bad X-API-KEY beside a good bearer', { 'x-api-key': 'x', authorization: `Bearer ${PRIVATE_KEY}` }],
+])('a request is rejected with %s, also if the key is in the URL', async (_, headers) => {
+  const answer = await get(url, `${QUERY_PATH}/logs.all?project=p1&api_key=${PRIVATE_KEY}`, headers);
+  expectError(answer, 'unauthorized');
+  expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="tailrace"');
 });
 
 test('the management of keys makes a key, shows it once, and never its hash', async () => {
@@ -114,7 +111,7 @@ describe('a restricted key that manages', async () => {
 
 describe('events sent with a pinned key', async () => {
   const [pinned, other] = [newProject(), newProject()];
-  const limits = { pins: { project: pinned }, sources: ['cloudflare.logs.prod'] };
+  const limits = { pins: { project: pinned }, sources: [EDGE] };
   const key = await service.newKey({ scopes: ['ingest'], ...limits });
   const send = (body: object, headers = {}, path = TO_EDGE) =>
     post<{ message: string[] }>(url, path, body, { 'x-api-key': key, ...headers });
@@ -168,4 +165,82 @@ test('a pinned key and an unpinned one that ask the same of a project share the 
   const counts = 'usage.api-counts?interval=daily';
   expect(await statusOf(pinned, counts)).toContain('stored');
   expect(await statusOf(open, `${counts}&project=${project}`)).toContain('stored');
+});
+
+const [alpha, beta] = [newProject(), newProject()];
+const events = [alpha, beta].map((project) => ({
+  id: `of-${project}`,
+  project,
+  timestamp: clock.now - 60_000,
+  metadata: { request: { path: '/rest/v1', url: `https://${project}.example/rest/v1` } },
+}));
+await storeEvents(core, EDGE, events, clock.now);
+
+const logsOf = (key: string, query: string) => withKey(key, `logs.all?${query}`);
+
+const ask = (key: string, body: object = {}) =>
+  post<{ token: string }>(url, '/api/tokens', body, { 'x-api-key': key });
+
+async function mint(key: string, body: object = {}): Promise<string> {
+  const answer = await ask(key, body);
+  expect(answer.status).toBe(201);
+  return answer.body.token;
+}
+
+const newParent = async (fields: Partial<NewKey> = {}) =>
+  await keyring.create({ name: 'parent', scopes: ['query', 'ingest'], ...fields });
+
+describe('a token', () => {
+  test('reads what its pins let it, and nothing of other projects', async () => {
+    const { key } = await newParent();
+    const token = await mint(key, { pins: { project: alpha } });
+    const own = await logsOf(token, 'project_tier=PRO');
+    expect(own.body.result.map((row) => row['id'])).toEqual([`of-${alpha}`]);
+    const other = await logsOf(token, `project=${beta}`);
+    expectError(other, 'forbidden');
+    const message = expect.stringContaining(alpha);
+    expect(other.body.error.errors).toEqual([{ parameter: 'project', message }]);
+  });
+
+  test('has what its key has where nothing else is asked for', async () => {
+    const limits = { endpoints: ['logs.all'], pins: { project: alpha } };
+    const { key } = await newParent({ ...limits, rate: { perSecond: 50, burst: 100 } });
+    const answer = await ask(key);
+    expect(answer.body).toMatchObject({
+      ...{ ...limits, scopes: ['query'], sources: null, rate: { per_second: 50, burst: 100 } },
+      expires_at: new Date(Math.floor((clock.now + 3_600_000) / 1000) * 1000).toISOString(),
+    });
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const counts = `usage.api-counts?project=${alpha}&interval=daily`;
+    expectError(await withKey(answer.body.token, counts), 'forbidden');
+  });
+
+  test('of a key that has less by now is rejected', async () => {
+    const { id, key } = await newParent();
+    const wide = await mint(key);
+    const narrow = await mint(key, { pins: { project: alpha }, endpoints: ['logs.all'] });
+    await keyring.update(id, { pins: { project: alpha } });
+    expectError(await logsOf(wide, `project=${alpha}`), 'unauthorized', 'rights that its key has lost');
+    expect((await logsOf(narrow, '')).status).toBe(200);
+  });
+
+  test('has its own rate, and counts for that of its key', async () => {
+    const { key } = await newParent({ rate: { perSecond: 1, burst: 4 } }); // one of them goes for each token
+    const own = await mint(key, { rate: { per_second: 1, burst: 1 } });
+    const plain = await mint(key);
+    const statusOf = async (token: string) => (await logsOf(token, `project=${alpha}`)).status;
+    expect([await statusOf(own), await statusOf(own)]).toEqual([200, 429]);
+    expect([await statusOf(plain), await statusOf(plain)]).toEqual([200, 429]);
+    expect((await logsOf(key, `project=${alpha}`)).status).toBe(429);
+  });
+
+  test('cannot make another', async () => {
+    expectError(await ask(await mint((await newParent()).key)), 'forbidden');
+  });
+});
+
+// What is narrower, test/keys/grant.unit.test.ts tries.
+test('what is wider than the key is rejected', async () => {
+  const answer = await ask((await newParent({ sources: [EDGE] })).key, { sources: ['postgres.logs'] });
+  expectError(answer, 'forbidden', /^a token cannot do more than its key: /);
 });

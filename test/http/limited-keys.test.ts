@@ -4,7 +4,7 @@ import { GENERAL_SOURCE } from '../../src/definitions/accepts.ts';
 import { pathsOf } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
-import { request } from '../support/http.ts';
+import { EDGE, QUERY_PATH, request } from '../support/http.ts';
 import { ownFolder, ownService, storeEvents } from '../support/service.ts';
 
 // What a key that is limited to endpoints and sources learns of others: nothing, by any route.
@@ -19,7 +19,6 @@ const env = { TAILRACE_ENDPOINTS_DIR: join(folder.path, 'endpoints') };
 const service = await ownService({ env, now: NOW_MS });
 const { url, core } = service;
 const { sources } = core.registry;
-const EDGE = 'cloudflare.logs.prod';
 const hiddenSource = core.registry.getSource('postgres.logs');
 const events = (project: string) => [{ id: project, timestamp: new Date(NOW_MS).toISOString(), project }];
 await storeEvents(core, EDGE, events('in-edge'), NOW_MS);
@@ -61,15 +60,14 @@ async function send({ method = 'GET', path, headers = {}, body, key: by = key }:
 
 const post = (path: string, body: object, headers = {}): Sent => ({ method: 'POST', path, body, headers });
 const EVENTS = { accept: 'text/event-stream' };
-const QUERY = '/api/endpoints/query';
 const NEW_KEY = { name: 'x', scopes: ['query'], sources: [EDGE] };
 const searchOf = (name: string): Sent => ({ path: `/api/search?source=${name}`, key: sender });
 
 /** Requests with a place for the UUID or name of an endpoint or a source. */
 const QUESTIONS: readonly [string, 'endpoint' | 'source', (name: string) => Sent][] = [
-  ['a query', 'endpoint', (name) => ({ path: `${QUERY}/${name}?project=p` })],
-  ['a faulty query', 'endpoint', (name) => ({ path: `${QUERY}/${name}?format=nope&cursor=x` })],
-  ['a tail', 'endpoint', (name) => ({ path: `${QUERY}/${name}`, headers: EVENTS })],
+  ['a query', 'endpoint', (name) => ({ path: `${QUERY_PATH}/${name}?project=p` })],
+  ['a faulty query', 'endpoint', (name) => ({ path: `${QUERY_PATH}/${name}?format=nope&cursor=x` })],
+  ['a tail', 'endpoint', (name) => ({ path: `${QUERY_PATH}/${name}`, headers: EVENTS })],
   ['the files of an endpoint', 'endpoint', (name) => ({ path: `/api/workbench/endpoints/${name}` })],
   ['a new key', 'endpoint', (name) => post('/api/keys', { ...NEW_KEY, endpoints: [name] })],
   ['a new token', 'endpoint', (name) => post('/api/tokens', { endpoints: [name] })],
@@ -107,7 +105,7 @@ describe('a key with lists gets the same response for what it lacks and for what
   test('a missing endpoint of its list, whose name is near to a hidden one', async () => {
     const gone = 'hidden.endpoints';
     const own = await createKey({ endpoints: [gone] });
-    const { status, said } = await send({ path: `${QUERY}/${gone}?project=p`, key: own });
+    const { status, said } = await send({ path: `${QUERY_PATH}/${gone}?project=p`, key: own });
     expect(status).toBe(404);
     expectNoSecret(said, gone);
   });

@@ -98,11 +98,12 @@ async function call(client: Client, name: string, args: Record<string, unknown> 
 
 const all = await withKey(PRIVATE_KEY);
 
-describe.each([
+test.each([
   ['2026-07-28', MODERN],
   ['2025-11-25', 'legacy'],
-] as const)('a client of the protocol of %s', (version, mode) => {
-  test('lists endpoints as tools and calls them, with a key in either header', async () => {
+] as const)(
+  'a client of the protocol of %s lists endpoints as tools and calls them, with a key in either header',
+  async (version, mode) => {
     for (const headers of [{ 'x-api-key': PRIVATE_KEY }, { authorization: `Bearer ${PRIVATE_KEY}` }]) {
       const client = await connect(headers, mode);
       expect(client.getNegotiatedProtocolVersion()).toBe(version);
@@ -116,8 +117,8 @@ describe.each([
         { id: 'q5', status: 503 },
       ]);
     }
-  });
-});
+  },
+);
 
 test('a tool returns whole rows up to the bound, and says how many are missing and what would narrow it', async () => {
   const { result = [], truncated, text } = await call(all, 'logs_of_app', { project: 'p' });
@@ -161,11 +162,8 @@ const TYPES = { 'content-type': 'application/json', accept: 'application/json, t
 const send = (body: Body, headers: Record<string, string> = {}) =>
   post(url, '/mcp', body, { ...TYPES, ...headers });
 
-test.each([
-  ['3 MB', JSON.stringify({ ...LIST, params: { x: 'x'.repeat(3_000_000) } }), {}, 'body_too_large'],
-  ['no JSON', '{"jsonrpc":', {}, 'invalid_request'],
-] as const)('a message of %s is refused', async (_what, body, headers, code) => {
-  expectError(await send(body, headers), code);
+test('a message of 3 MB is refused', async () => {
+  expectError(await send({ ...LIST, params: { x: 'x'.repeat(3_000_000) } }), 'body_too_large');
 });
 
 test.each(['null', 'https://app.example.com.evil.com'])(

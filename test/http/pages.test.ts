@@ -1,11 +1,10 @@
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { deleteRows } from '../support/delete-rows.ts';
-import { expectError, get, QUERY_PATH } from '../support/http.ts';
-import { ownFolder, ownService, storeEvents } from '../support/service.ts';
+import { EDGE, expectError, get, QUERY_PATH } from '../support/http.ts';
+import { ownFolder, ownService, storeEvents, writeFiles } from '../support/service.ts';
 
-const EDGE = 'cloudflare.logs.prod';
 const SHIPPED = 'logs.all';
 
 const yamlOf = (name: string, id: string) => `
@@ -32,11 +31,8 @@ const { path: folder } = await ownFolder();
 for (const [name, id] of [
   ['oldest', '01'],
   ['other', '02'],
-] as const) {
-  await mkdir(join(folder, name));
-  await writeFile(join(folder, name, 'endpoint.yaml'), yamlOf(`pages.${name}`, id));
-  await writeFile(join(folder, name, 'query.sql'), SQL);
-}
+] as const)
+  await writeFiles(join(folder, name), { 'endpoint.yaml': yamlOf(`pages.${name}`, id), 'query.sql': SQL });
 await cp('endpoints/logs.all', join(folder, SHIPPED), { recursive: true });
 const own = await ownService({ env: { TAILRACE_ENDPOINTS_DIR: folder } });
 

@@ -63,34 +63,35 @@ test.each([
   expect(await expectRejected(path, [parameter])).toMatch(message);
 });
 
-describe('a hostile value', () => {
-  /** As they are in the query string. */
-  const VALUES = {
-    'SQL metacharacters': encodeURIComponent(
-      `' OR 1=1; DROP TABLE edge_logs; -- /* */ "\`$$ @now {p:String} \\' \\`,
-    ),
-    'a backslash': '%5C',
-    NUL: 'a%00b',
-    'a lone surrogate': '%ED%A0%80',
-    'a broken escape': '%',
-    'letters beyond the first plane': encodeURIComponent('𝒯ail🏞race'),
-    '64 KiB': 'a'.repeat(65_536),
-    'two bytes more than 64 KiB': '%C3%A9'.repeat(32_769),
-  } as const;
-  const TOO_LONG = ['two bytes more than 64 KiB'];
-  // RE2 rejects a backslash at the end, and a pattern may have 4 KiB.
-  const NO_PATTERN = [...TOO_LONG, 'SQL metacharacters', 'a backslash', '64 KiB'];
-  const ALL = Object.keys(VALUES);
+/** Hostile values, as they are in the query string. */
+const VALUES = {
+  'SQL metacharacters': encodeURIComponent(
+    `' OR 1=1; DROP TABLE edge_logs; -- /* */ "\`$$ @now {p:String} \\' \\`,
+  ),
+  'a backslash': '%5C',
+  NUL: 'a%00b',
+  'a lone surrogate': '%ED%A0%80',
+  'a broken escape': '%',
+  'letters beyond the first plane': encodeURIComponent('𝒯ail🏞race'),
+  '64 KiB': 'a'.repeat(65_536),
+  'two bytes more than 64 KiB': '%C3%A9'.repeat(32_769),
+} as const;
+const TOO_LONG = ['two bytes more than 64 KiB'];
+// RE2 rejects a backslash at the end, and a pattern may have 4 KiB.
+const NO_PATTERN = [...TOO_LONG, 'SQL metacharacters', 'a backslash', '64 KiB'];
+const ALL = Object.keys(VALUES);
 
-  /** Parameters of the endpoints, the other parameters that the call needs, and which values are rejected. */
-  test.each<[endpoint: string, parameter: string, others: string, rejected: readonly string[]]>([
-    ['functions.invocation-stats', 'project', '', TOO_LONG],
-    ['functions.invocation-stats', 'function_id', 'project=p1', TOO_LONG],
-    ['logs.all', 'project', '', TOO_LONG],
-    ['logs.all', 'iso_timestamp_start', 'project=p1', ALL],
-    ['usage.api-counts', 'project', 'interval=daily', NO_PATTERN],
-    ['usage.api-counts', 'interval', 'project=p1', ALL],
-  ])('of %s: %s is read as a value, never as SQL', async (endpoint, parameter, others, rejected) => {
+/** Parameters of the endpoints, the other parameters that the call needs, and which values are rejected. */
+test.each<[endpoint: string, parameter: string, others: string, rejected: readonly string[]]>([
+  ['functions.invocation-stats', 'project', '', TOO_LONG],
+  ['functions.invocation-stats', 'function_id', 'project=p1', TOO_LONG],
+  ['logs.all', 'project', '', TOO_LONG],
+  ['logs.all', 'iso_timestamp_start', 'project=p1', ALL],
+  ['usage.api-counts', 'project', 'interval=daily', NO_PATTERN],
+  ['usage.api-counts', 'interval', 'project=p1', ALL],
+])(
+  'a hostile value of %s: %s is read as a value, never as SQL',
+  async (endpoint, parameter, others, rejected) => {
     for (const [what, value] of Object.entries(VALUES)) {
       const path = `${endpoint}?${parameter}=${value}&${others}`;
       if (rejected.includes(what)) await expectRejected(path, [parameter]);
@@ -100,8 +101,8 @@ describe('a hostile value', () => {
         if (parameter === 'project') expect(answer.body.result).toEqual([]);
       }
     }
-  });
-});
+  },
+);
 
 describe('parameters that are not declared', () => {
   const NAME = 'x-ignored-parameters';

@@ -38,7 +38,7 @@ describe('a quota', () => {
     const answer = await send([event('busy'), event('other')]);
     const reason = /^event 1: belongs to the project "busy", which has spent its quota/;
     expect(answer.status).toBe(406);
-    expect(JSON.parse(answer.text)).toEqual({ message: [expect.stringMatching(reason)] });
+    expect(answer.body).toEqual({ message: [expect.stringMatching(reason)] });
     // A sender of Elasticsearch's protocol sends again what has 429.
     const lines = ['busy', 'other'].map((project) => `{"create":{}}\n{"project":"${project}"}\n`).join('');
     const ndjson = { 'x-api-key': PUBLIC_KEY, 'content-type': 'application/x-ndjson' };
@@ -88,10 +88,8 @@ describe('a quota of queries', () => {
     expect(await statusOf({ project: 'other', days: '3' })).toBe(200);
     expect(await statusOf({ days: '4' }, key)).toBe(200);
     expectError(await ask({ days: '5' }, key), 'rate_limited');
-    for (const path of ['/api/search', '/api/search/endpoint']) {
-      const search = await get(url, `${path}?project=asked`);
-      expectError({ ...search, body: JSON.parse(search.text) }, 'rate_limited');
-    }
+    for (const path of ['/api/search', '/api/search/endpoint'])
+      expectError(await get(url, `${path}?project=asked`), 'rate_limited');
     clock.now = START + DAY_MS;
     expect(await statusOf({ project: 'asked', days: '3' })).toBe(200);
     clock.now = START;
@@ -102,10 +100,7 @@ describe('a quota of queries', () => {
     await setQuotas(`keys: { ${id}: { queries: 1 } }\n`);
     const definition = 'name: draft\ndescription: A draft.\nmax_rows: 10\ncaching: disabled\n';
     const draft = { definition, sql: 'SELECT 1 AS n', values: {} };
-    const run = async () => {
-      const answer = await post(url, '/api/workbench/run', draft, { 'x-api-key': key });
-      return { ...answer, body: JSON.parse(answer.text) };
-    };
+    const run = () => post(url, '/api/workbench/run', draft, { 'x-api-key': key });
     const first = await run();
     expect(first.status, first.text).toBe(200);
     expectError(await run(), 'rate_limited');

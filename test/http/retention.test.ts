@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { beforeAll, expect, test } from 'vitest';
 import type { Overview } from '../../src/management/admin-view.ts';
 import { copyFewDefinitions } from '../support/definitions.ts';
-import { get, idsOf, post, readMetric, TO_EDGE } from '../support/http.ts';
+import { get, idsOf, post, read, readMetric, TO_EDGE } from '../support/http.ts';
 import { ownFolder, startTestService } from '../support/service.ts';
 
 const DAY_MS = 86_400_000;
@@ -26,7 +26,7 @@ async function start(nowMs: number) {
       lines.filter((line) => (JSON.parse(line) as { level: number }).level === level),
     ready: async () => (await get(url, '/ready')).body as unknown as Record<string, string>,
     stopped: () => readMetric(url, 'tailrace_retention_stopped', {}),
-    notices: async () => (JSON.parse((await get(url, '/api/overview')).text) as Overview).notices,
+    notices: async () => (await read<Overview>(url, '/api/overview')).notices,
     stored: () => idsOf(core, 'p'),
     send: async (id: string, timestamp?: number) =>
       (await post(url, TO_EDGE, [{ id, project: 'p', timestamp }])).status,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createRandom, type Random } from '../../src/lib/random.ts';
 import { createLabelled } from '../../trial/oracle/labelled-messages.ts';
 import type { SearchedEvent } from '../../trial/oracle/search.ts';
-import { get } from '../support/http.ts';
+import { EDGE, get } from '../support/http.ts';
 import { storeSearched } from '../support/matched.ts';
 import { SEED } from '../support/property.ts';
 import { ownService, storeEvents } from '../support/service.ts';
@@ -18,7 +18,6 @@ const createAny =
     random.pick(items.map((item) => [item] as const))[0];
 
 // `part=compare`: a planted cause, and shares counted by the test.
-const EDGE = 'cloudflare.logs.prod';
 const AUTH = 'gotrue.logs.prod';
 const SEEDS = Array.from({ length: 20 }, (_, i) => i);
 const NOISE = 12;

@@ -5,16 +5,15 @@ import { createRandom } from '../../src/lib/random.ts';
 import type { SearchTree, SearchValue } from '../../src/search/parse.ts';
 import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';
 import { findEvents, levelOf, type SearchedEvent, textOf } from '../../trial/oracle/search.ts';
-import { expectError, get } from '../support/http.ts';
+import { EDGE, expectError, get } from '../support/http.ts';
 import { createFindAtDoor, storeSearched } from '../support/matched.ts';
-import { runs, SEED } from '../support/property.ts';
+import { runs, SEED, weighted } from '../support/property.ts';
 import { ownService, storeEvents } from '../support/service.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const HOUR_MS = 3_600_000;
 const { core, url, newKey } = await ownService({ now: nowMs });
 
-const EDGE = 'cloudflare.logs.prod';
 const POSTGRES = 'postgres.logs';
 const AUTH = 'gotrue.logs.prod';
 const SOURCES = [EDGE, POSTGRES, AUTH];
@@ -81,10 +80,7 @@ const WILDCARDS = [
   ['', '%', ''],
 ] as const;
 const ONE_TEXT = TEXT.map((text) => [text] as const);
-const VALUE: fc.Arbitrary<SearchValue> = fc.oneof(
-  { weight: 3, arbitrary: ONE_TEXT },
-  { weight: 1, arbitrary: fc.constantFrom(...WILDCARDS) },
-);
+const VALUE: fc.Arbitrary<SearchValue> = weighted([3, ONE_TEXT], [1, fc.constantFrom(...WILDCARDS)]);
 const NUMBERS = fc.constantFrom('500', '404', '1.5', '-1', '1e3', '0').map((text) => [text] as const);
 const FIELD = fc.constantFrom(
   ...([['request', 'path'], ['response', 'status_code'], ['status'], ['odd'], ['odd', 'b']] as const),

@@ -2,15 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { SearchDraftView } from '../../src/management/workbench-view.ts';
-import { expectError, get, post, read } from '../support/http.ts';
-import { runs } from '../support/property.ts';
+import { EDGE, expectError, get, post, read } from '../support/http.ts';
+import { runs, weighted } from '../support/property.ts';
 import { ownService, PRIVATE_KEY, storeEvents } from '../support/service.ts';
 
 // `GET /api/search/endpoint`: the files that it returns pass the checks, and their query returns what the search returns.
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const FROM = '2026-11-20T11:00:00Z';
 const UNTIL = '2026-11-20T12:00:00Z';
-const EDGE = 'cloudflare.logs.prod';
 const FUNCTIONS = 'deno-relay-logs';
 const OUTPUT = 'deno-subhosting-events';
 const AUTH = 'gotrue.logs.prod';
@@ -145,25 +144,21 @@ const ROWS = [
   { part: 'rows', limit: '5', project: 'aurora' },
   { limit: '30' },
 ];
-const PART: fc.Arbitrary<Parameters> = fc.oneof(
-  { weight: 1, arbitrary: fc.constantFrom(...ROWS) },
-  { weight: 1, arbitrary: fc.constantFrom({}, UNEVEN).map((range) => ({ ...HISTOGRAM, ...range })) },
-  { weight: 1, arbitrary: FIELD.map((field) => ({ part: 'values', field })) },
-  { weight: 1, arbitrary: MEASURE.map((measure) => ({ ...HISTOGRAM, by: 'level', measure })) },
-  {
-    weight: 3,
-    arbitrary: fc
-      .record({
-        ...{ by: FIELD, measure: MEASURE, top: fc.constantFrom({}, { top: '1' }, { top: '3' }) },
-        range: fc.constantFrom({}, UNEVEN, { buckets: '1' }, { project: 'aurora' }),
-      })
-      .map(({ top, range, ...others }) => ({ ...HISTOGRAM, ...range, ...others, ...top })),
-  },
+const RANGED = fc.record({
+  ...{ by: FIELD, measure: MEASURE, top: fc.constantFrom({}, { top: '1' }, { top: '3' }) },
+  range: fc.constantFrom({}, UNEVEN, { buckets: '1' }, { project: 'aurora' }),
+});
+const PART = weighted<Parameters[]>(
+  [1, fc.constantFrom(...ROWS)],
+  [1, fc.constantFrom({}, UNEVEN).map((range) => ({ ...HISTOGRAM, ...range }))],
+  [1, FIELD.map((field) => ({ part: 'values', field }))],
+  [1, MEASURE.map((measure) => ({ ...HISTOGRAM, by: 'level', measure }))],
+  [3, RANGED.map(({ top, range, ...others }) => ({ ...HISTOGRAM, ...range, ...others, ...top }))],
 );
 
 test('a saved endpoint returns what the screen showed, for any search and measure', async () => {
   const few = fc.uniqueArray(fc.constantFrom(...SOURCES), { minLength: 1, maxLength: 2 });
-  const some = fc.oneof({ weight: 3, arbitrary: few }, { weight: 1, arbitrary: fc.constant(SOURCES) });
+  const some = weighted([3, few], [1, fc.constant(SOURCES)]);
   await fc.assert(
     fc.asyncProperty(SEARCH, PART, some, async (q, part, sources) => {
       await compare({ ...part, q, source: sources.join() });

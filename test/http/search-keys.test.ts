@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { NewKey } from '../../src/keys/management.ts';
-import { expectError, get } from '../support/http.ts';
+import { EDGE, expectError, get } from '../support/http.ts';
 import { ownService, PRIVATE_KEY, storeEvents } from '../support/service.ts';
 
 // What limited credentials see by each part of a search: what one without limits sees of their own events alone.
 const nowMs = Date.UTC(2026, 10, 20, 12);
-const EDGE = 'cloudflare.logs.prod';
 const AUTH = 'gotrue.logs.prod';
 const SOURCES = [EDGE, AUTH];
 const PROJECTS = ['aurora', 'borealis'];

@@ -6,7 +6,7 @@ import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';
 import { findEvents, type SearchedEvent } from '../../trial/oracle/search.ts';
 import { read } from '../support/http.ts';
 import { createFindAtDoor, storeSearched } from '../support/matched.ts';
-import { runs, sample } from '../support/property.ts';
+import { runs, sample, weighted } from '../support/property.ts';
 import { ownService } from '../support/service.ts';
 
 // Searches for all letters, in blocks of many rows, and for number-like texts, against an oracle (trial/oracle/search.ts).
@@ -89,10 +89,7 @@ const COMPARE: fc.Arbitrary<SearchTree> = fc
     isQuoted: isQuotedValue([text], mayQuote),
   }));
 const ONE = fc.oneof(TEXT, COMPARE);
-const TREE: fc.Arbitrary<SearchTree> = fc.oneof(
-  { weight: 4, arbitrary: ONE },
-  { weight: 1, arbitrary: ONE.map((item) => ({ kind: 'not' as const, item })) },
-);
+const TREE = weighted([4, ONE], [1, ONE.map((item): SearchTree => ({ kind: 'not', item }))]);
 
 async function ask(parameters: Record<string, string>) {
   const query = new URLSearchParams({ source: SOURCE, ...RANGE, ...parameters });

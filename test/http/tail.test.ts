@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { expectError, get, QUERY_PATH } from '../support/http.ts';
+import { EDGE, expectError, get, QUERY_PATH } from '../support/http.ts';
 import { newProject, ownService, storeEvents } from '../support/service.ts';
 import { openTail } from '../support/tail.ts';
 
@@ -11,7 +11,6 @@ const { url, core, clock } = service;
 const { keyring } = service.service;
 
 const EVENTS = { accept: 'text/event-stream' };
-const EDGE = 'cloudflare.logs.prod';
 const POSTGRES = 'postgres.logs';
 const READER = { name: 'a reader', scopes: ['query'] } as const;
 

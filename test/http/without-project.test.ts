@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { Overview } from '../../src/management/admin-view.ts';
-import { EDGE, get, post, readMetric, TO_EDGE } from '../support/http.ts';
+import { EDGE, post, read, readMetric, TO_EDGE } from '../support/http.ts';
 import { ownService } from '../support/service.ts';
 
 const lines: { readonly level: number; readonly events?: unknown; readonly msg: string }[] = [];
@@ -14,10 +14,8 @@ const { url, clock } = service;
 
 const AUTH = 'gotrue.logs.prod';
 const counted = (source: string) => readMetric(url, 'tailrace_events_without_project_total', { source });
-async function shown(name: string): Promise<number | undefined> {
-  const overview = JSON.parse((await get(url, '/api/overview')).text) as Overview;
-  return overview.sources.find((one) => one.name === name)?.without_project;
-}
+const shown = async (name: string) =>
+  (await read<Overview>(url, '/api/overview')).sources.find((one) => one.name === name)?.without_project;
 const warnings = () => lines.splice(0).map(({ events }) => events);
 
 test('events without a project are stored, counted, shown, and logged once a minute with their source and count', async () => {

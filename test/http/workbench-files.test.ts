@@ -43,10 +43,8 @@ description: Paths fail.
 search: { q: "level:error path:/rest/*", source: logs, range: 24h, by: path }
 `;
 
-async function post(path: string, body: object, key = PRIVATE_KEY) {
-  const answer = await send(service.url, `/api/workbench/${path}`, body, { 'x-api-key': key });
-  return { ...answer, json: answer.body as unknown as Record<string, unknown> };
-}
+const post = (path: string, body: object, key = PRIVATE_KEY) =>
+  send<Record<string, unknown>>(service.url, `/api/workbench/${path}`, body, { 'x-api-key': key });
 
 describe.each([
   ['alerts', 'alert', ALERT, 'failing.paths'],
@@ -60,8 +58,8 @@ describe.each([
 
   test('is written with an id, served, and changed by those who have read it', async () => {
     const made = await save(good);
-    expect([made.status, made.json]).toEqual([200, { name: 'made.here', version: expect.any(String) }]);
-    const { version } = made.json;
+    expect([made.status, made.body]).toEqual([200, { name: 'made.here', version: expect.any(String) }]);
+    const { version } = made.body;
     const definition = await readFile(fileOf('made.here'), 'utf8');
     expect(definition).toMatch(/^id: [0-9a-f-]{36}\nname: made\.here\n/);
     expect((await get(service.url, `/api/${kind}`)).body.result).toMatchObject([{ name: 'made.here' }]);
@@ -73,7 +71,7 @@ describe.each([
     expect(await readFile(fileOf('made.here'), 'utf8')).toContain('description: First');
     expect(await readdir(dirOf(kind))).toEqual(['made.here.yaml']);
     expect((await service.service.keyring.log({ limit: 1 }))[0]).toMatchObject({
-      ...{ action: 'saved', actor: 'private', detail: `${one} made.here ${first.json['version']}` },
+      ...{ action: 'saved', actor: 'private', detail: `${one} made.here ${first.body['version']}` },
     });
   });
 
@@ -119,8 +117,8 @@ columns:
   const onRows = onFresh.replace('column: requests', 'column: rows');
   const attempt = (body: object) => post('alerts/try', body);
   const tried = await attempt({ definition: onFresh.replace('above: 3', 'below: 3'), endpoint });
-  const json = { fired: 1, failures: 0, messages: [{ status: 'firing' }] };
-  expect(tried).toMatchObject({ status: 200, json });
+  const body = { fired: 1, failures: 0, messages: [{ status: 'firing' }] };
+  expect(tried).toMatchObject({ status: 200, body });
   for (const [body, message] of [
     [{ definition: onFresh }, 'no endpoint is called "fresh"'],
     [{ definition: onRows, endpoint }, 'fresh has no column "rows"'],
@@ -132,8 +130,8 @@ columns:
 
 describe('a saved search', () => {
   const check = async (search: string) => {
-    const { json } = await post('searches/check', { definition: `name: a\ntitle: A\nsearch: ${search}\n` });
-    return (json['errors'] as { message: string; line?: number }[]).map(({ message }) => message);
+    const { body } = await post('searches/check', { definition: `name: a\ntitle: A\nsearch: ${search}\n` });
+    return (body['errors'] as { message: string; line?: number }[]).map(({ message }) => message);
   };
 
   test.each([

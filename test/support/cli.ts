@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 
-export interface CliOptions {
+interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   /** Working directory; that of the tests unless given. */
@@ -16,19 +16,11 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-export interface CliProcess {
-  readonly child: ChildProcess;
-  readonly output: () => { stdout: string; stderr: string };
-  /** Resolves with the match as soon as standard output or standard error has it. */
-  waitFor(what: RegExp, timeoutMs?: number): Promise<RegExpExecArray>;
-  readonly ended: Promise<CliResult>;
-}
-
 const CLI = join(import.meta.dirname, '../../bin/tailrace.js');
 const running = new Set<ChildProcess>();
 
 /** Starts bin/tailrace.js in a process of its own. */
-export function startCli(args: readonly string[], options: CliOptions = {}): CliProcess {
+export function startCli(args: readonly string[], options: CliOptions = {}) {
   return startProgram(process.execPath, [CLI, ...args], options);
 }
 
@@ -37,7 +29,7 @@ export function startProgram(
   command: string,
   args: readonly string[],
   { env = {}, stdin, cwd }: CliOptions = {},
-): CliProcess {
+) {
   const { PATH = '' } = process.env;
   const child = spawn(command, args, { env: { PATH, ...env }, cwd });
   running.add(child);
@@ -59,7 +51,8 @@ export function startProgram(
     child,
     output: () => output,
     ended,
-    waitFor: (what, timeout = 150_000) =>
+    /** Resolves with the match as soon as standard output or standard error has it. */
+    waitFor: (what: RegExp, timeout = 150_000) =>
       vi.waitFor(
         () => {
           const match = what.exec(output.stdout) ?? what.exec(output.stderr);
@@ -88,16 +81,9 @@ export function expectExit(
   expect([result.code, result[stream]]).toEqual([code, text]);
 }
 
-/** Starts `tailrace serve` on a free port of 127.0.0.1 and waits until it is ready. @param cwd default: that of the test */
-export async function startServe(
-  env: Readonly<Record<string, string>>,
-  args: readonly string[] = [],
-  cwd?: string,
-) {
-  const service = startCli(['serve', ...args], {
-    env: { TAILRACE_PORT: '0', ...env },
-    ...(cwd !== undefined && { cwd }),
-  });
+/** Starts `tailrace serve` on a free port of 127.0.0.1 and waits until it is ready. */
+export async function startServe(env: Readonly<Record<string, string>>, args: readonly string[] = []) {
+  const service = startCli(['serve', ...args], { env: { TAILRACE_PORT: '0', ...env } });
   const [, url = ''] = await service.waitFor(/ready at (https?:\S+)\n[\s\S]*\n\n$/);
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<CliResult> => {
     service.child.kill(signal);

@@ -1,8 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyEndpoints } from './endpoints.ts';
 import { get, QUERY_PATH } from './http.ts';
-import { ownService, PRIVATE_KEY } from './service.ts';
+import { ownService, PRIVATE_KEY, writeFiles } from './service.ts';
 
 export const FORMAT_NAMES = ['json', 'ndjson', 'csv', 'arrow', 'parquet', 'prometheus'] as const;
 type FormatName = (typeof FORMAT_NAMES)[number];
@@ -116,10 +115,8 @@ ${columns}
 export async function startFormatsService() {
   const folder = await copyEndpoints();
   for (const [i, endpoint] of ENDPOINTS.entries()) {
-    const own = join(folder, endpoint.name);
-    await mkdir(own);
-    await writeFile(join(own, 'endpoint.yaml'), toYaml(endpoint, i));
-    await writeFile(join(own, 'query.sql'), `${endpoint.sql}\n`);
+    const files = { 'endpoint.yaml': toYaml(endpoint, i), 'query.sql': `${endpoint.sql}\n` };
+    await writeFiles(join(folder, endpoint.name), files);
   }
   const service = await ownService({ env: { TAILRACE_ENDPOINTS_DIR: folder } });
 

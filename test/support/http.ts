@@ -1,5 +1,5 @@
 import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { expect, vi } from 'vitest';
 import { ERROR_CODES, type ErrorCode } from '../../src/errors.ts';
 import type { Keyring } from '../../src/keys/keyring.ts';
@@ -120,15 +120,8 @@ export function postHead(path: string, headers: Readonly<Record<string, string |
   return `POST ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
 }
 
-/** A connection on which a test writes by hand. */
-export interface RawConnection {
-  readonly socket: Socket;
-  readonly received: () => string;
-  /** Resolves when the connection has been closed, by whichever side. */
-  readonly closed: Promise<void>;
-}
-
-export async function openRaw(url: string): Promise<RawConnection> {
+/** A connection on which a test writes by hand; `closed` resolves when either side has closed it. */
+export async function openRaw(url: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   let received = '';

@@ -47,8 +47,7 @@ export async function startLyingProvider() {
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  await once(server.listen(port, '127.0.0.1'), 'listening');
 
   async function answer({ pathname }: URL): Promise<object> {
     asked.push(pathname);

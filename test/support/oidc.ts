@@ -33,46 +33,41 @@ export async function startProvider(serviceUrl: string) {
   const state = { as: 'ada' };
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const keys = [{ ...(await exportJWK(privateKey)), kid: 'own', alg: 'RS256', use: 'sig' }];
-  const provider = createProvider();
-
-  function createProvider(): Provider {
-    const configuration: Configuration = {
-      clients: [
-        {
-          client_id: CLIENT_ID,
-          client_secret: CLIENT_SECRET,
-          redirect_uris: [`${serviceUrl}/auth/callback`],
-          post_logout_redirect_uris: [`${serviceUrl}/`],
-          token_endpoint_auth_method: 'client_secret_basic',
-        },
-      ],
-      jwks: { keys },
-      cookies: { keys: ['a key of the tests'] },
-      claims: {
-        openid: ['sub'],
-        profile: ['name', 'groups', 'kind', 'projects', 'preferred_username'],
-        email: ['email', 'email_verified'],
+  const configuration: Configuration = {
+    clients: [
+      {
+        client_id: CLIENT_ID,
+        client_secret: CLIENT_SECRET,
+        redirect_uris: [`${serviceUrl}/auth/callback`],
+        post_logout_redirect_uris: [`${serviceUrl}/`],
+        token_endpoint_auth_method: 'client_secret_basic',
       },
-      features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true, logoutSource } },
-      pkce: { required: () => true },
-      findAccount: (_ctx, id) => ({ accountId: id, claims: async () => ({ ...accounts.get(id), sub: id }) }),
-      interactions: { url: (_ctx, { uid }) => `${PATH}/interaction/${uid}` },
-      async loadExistingGrant(ctx) {
-        const { session, client } = ctx.oidc;
-        if (session?.accountId === undefined || client === undefined) return undefined;
-        const grant = new ctx.oidc.provider.Grant({
-          clientId: client.clientId,
-          accountId: session.accountId,
-        });
-        grant.addOIDCScope('openid profile email');
-        await grant.save();
-        return grant;
-      },
-    };
-    const created = new Provider(issuer, configuration);
-    created.on('server_error', (_ctx, error) => console.error(error));
-    return created;
-  }
+    ],
+    jwks: { keys },
+    cookies: { keys: ['a key of the tests'] },
+    claims: {
+      openid: ['sub'],
+      profile: ['name', 'groups', 'kind', 'projects', 'preferred_username'],
+      email: ['email', 'email_verified'],
+    },
+    features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true, logoutSource } },
+    pkce: { required: () => true },
+    findAccount: (_ctx, id) => ({ accountId: id, claims: async () => ({ ...accounts.get(id), sub: id }) }),
+    interactions: { url: (_ctx, { uid }) => `${PATH}/interaction/${uid}` },
+    async loadExistingGrant(ctx) {
+      const { session, client } = ctx.oidc;
+      if (session?.accountId === undefined || client === undefined) return undefined;
+      const grant = new ctx.oidc.provider.Grant({
+        clientId: client.clientId,
+        accountId: session.accountId,
+      });
+      grant.addOIDCScope('openid profile email');
+      await grant.save();
+      return grant;
+    },
+  };
+  const provider = new Provider(issuer, configuration);
+  provider.on('server_error', (_ctx, error) => console.error(error));
 
   async function handle(request: IncomingMessage & { originalUrl?: string }, response: ServerResponse) {
     request.originalUrl = request.url ?? '';
@@ -92,10 +87,7 @@ export async function startProvider(serviceUrl: string) {
       response.writeHead(500).end();
     });
   });
-  const listen = async () => {
-    server.listen(own, '127.0.0.1');
-    await once(server, 'listening');
-  };
+  const listen = async () => void (await once(server.listen(own, '127.0.0.1'), 'listening'));
   await listen();
   return {
     issuer,

@@ -14,13 +14,8 @@ customer: { claims: { kind: customer }, scopes: [query], pins: { project: "claim
 sender: { claims: { kind: sender }, scopes: [ingest], pins: { project: "claim:projects" } }
 `;
 
-interface Issuer {
-  readonly issuer: string;
-  stop(): Promise<void>;
-}
-
 /** A service with a file of roles, whose people sign in at a provider. @param start gets the address of the service */
-async function startWithProvider<P extends Issuer>(
+async function startWithProvider<P extends { readonly issuer: string; stop(): Promise<void> }>(
   start: (url: string) => Promise<P>,
   env: Readonly<Record<string, string>> = {},
 ) {

@@ -30,3 +30,10 @@ export function sample<T>(items: readonly T[]): readonly T[] {
   const chosen = items.filter(() => random.chance(SHARE));
   return chosen.length > 0 ? chosen : items.slice(0, 1);
 }
+
+/** One of several arbitraries, each as often as its weight says. */
+export function weighted<const T extends readonly unknown[]>(
+  ...items: { readonly [K in keyof T]: readonly [weight: number, arbitrary: fc.Arbitrary<T[K]>] }
+): fc.Arbitrary<T[number]> {
+  return fc.oneof(...items.map(([weight, arbitrary]) => ({ weight, arbitrary })));
+}

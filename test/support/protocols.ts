@@ -1,10 +1,9 @@
-import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { trusted } from '../../src/sql/sql.ts';
 import type { WIRES } from '../../trial/wire.ts';
 import type { HttpAnswer } from './http.ts';
-import { startTestService, temporaryFolder } from './service.ts';
+import { startTestService } from './service.ts';
 
 /** A source that accepts events of the label `gateway`, or of an index that begins so. */
 const GATEWAY = `
@@ -47,24 +46,18 @@ export function expectRejection(name: keyof typeof WIRES, answer: HttpAnswer, st
 
 /** A service with the shipped sources and `gateway.logs`. */
 export async function startProtocolService(env: Readonly<Record<string, string>> = {}) {
-  const folder = await temporaryFolder();
-  const sources = join(folder.path, 'sources');
-  await mkdir(sources);
-  for (const name of await readdir('sources')) await copyFile(join('sources', name), join(sources, name));
-  await writeFile(join(sources, 'gateway.logs.yaml'), GATEWAY);
-  const service = await startTestService({ env: { TAILRACE_SOURCES_DIR: sources, ...env } });
-  const { core, close } = service;
+  const logs = await readFile('sources/logs.yaml', 'utf8'); // keeps its events for no longer than it ships
+  const service = await startTestService({
+    env,
+    sources: { 'logs.yaml': logs, 'gateway.logs.yaml': GATEWAY },
+  });
   return {
     ...service,
     /** Rows of a project in a table, in the order of their columns. */
     async rows(project: string, { table = 'logs', columns = 'event_message, metadata' } = {}) {
-      return await core.engine.inspect(
+      return await service.core.engine.inspect(
         trusted(`SELECT ${columns} FROM tailrace.${table} WHERE project = '${project}' ORDER BY ALL`),
       );
-    },
-    async close() {
-      await close();
-      await folder.remove();
     },
   };
 }

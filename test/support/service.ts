@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Logger, pino } from 'pino';
+import { pino } from 'pino';
 import { afterAll, beforeEach } from 'vitest';
 import { type Bounds, type Config, parseConfig } from '../../src/config/config.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
@@ -99,34 +99,31 @@ export async function askStore(env: Texts, name: string, parameters: Texts): Pro
 
 /** A service that listens on a free port of 127.0.0.1, with a clock that the test moves. */
 export async function startTestService(
-  options: {
+  options: Partial<Pick<ServiceOptions, 'logger' | 'owner' | 'runTests' | 'prepare'>> & {
     env?: Texts;
+    /** Texts of files beside the shipped sources, or in the place of some. */
+    sources?: Texts;
     /** Constants of single parts, so small that they are reached. */
     bounds?: Partial<Bounds>;
     now?: number;
-    logger?: Logger;
-    runTests?: ServiceOptions['runTests'];
-    prepare?: ServiceOptions['prepare'];
-    /** Commands look for a service only behind the name of one. */
-    owner?: string;
   } = {},
 ) {
+  const { env: own = {}, sources: files = {}, bounds = {}, now = Date.now(), ...more } = options;
   const folder = await temporaryFolder();
   const sources = join(folder.path, 'sources');
   await copySourcesKeepingAll(sources);
+  await writeFiles(sources, files);
   const backend = await openTestEngine(folder.path);
-  const env = { TAILRACE_SOURCES_DIR: sources, ...backend.env, ...options.env };
-  const config = { ...testConfig(folder.path, env), ...options.bounds };
-  const clock: Clock = { now: options.now ?? Date.now() };
-  const logger = options.logger ?? pino({ level: 'silent' });
+  const env = { TAILRACE_SOURCES_DIR: sources, ...backend.env, ...own };
+  const config = { ...testConfig(folder.path, env), ...bounds };
+  const clock: Clock = { now };
   const service: Service = await createService(config, {
-    logger,
-    owner: options.owner ?? 'a test',
+    logger: pino({ level: 'silent' }),
+    owner: 'a test', // commands look for a service only behind the name of one
     localKey: LOCAL_KEY,
     now: () => clock.now,
     random: () => 0,
-    ...(options.runTests !== undefined && { runTests: options.runTests }),
-    ...(options.prepare !== undefined && { prepare: options.prepare }),
+    ...more,
     actions: { reload: async () => undefined, stop() {} },
   });
   const url: string = await service.app.listen({ host: config.host, port: config.port, backlog: 4_096 });

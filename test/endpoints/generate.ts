@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import type { WireEvent } from '../../trial/oracle/event.ts';
+import { weighted } from '../support/property.ts';
 
 const SECOND = 1_000_000;
 const MINUTE = 60 * SECOND;
@@ -6,9 +8,9 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** Instants at which time is easy to get wrong, and any other; ms since the epoch. */
-export const clock: fc.Arbitrary<number> = fc.oneof(
-  { weight: 3, arbitrary: awkwardClocks() },
-  { weight: 1, arbitrary: fc.integer({ min: Date.UTC(2020, 0, 1), max: Date.UTC(2035, 0, 1) }) },
+export const clock: fc.Arbitrary<number> = weighted(
+  [3, awkwardClocks()],
+  [1, fc.integer({ min: Date.UTC(2020, 0, 1), max: Date.UTC(2035, 0, 1) })],
 );
 
 function awkwardClocks(): fc.Arbitrary<number> {
@@ -41,10 +43,7 @@ export function instantAround(nowMs: number, spans: readonly number[] = []): fc.
       span: fc.constantFrom(...SPANS, ...spans),
       width: fc.constantFrom(...WIDTHS),
       steps: fc.constantFrom(0, 0, 1, 2),
-      beside: fc.oneof(
-        { weight: 4, arbitrary: fc.constantFrom(-1, 0, 0, 1) },
-        { weight: 1, arbitrary: fc.integer({ min: -HOUR, max: HOUR }) },
-      ),
+      beside: weighted([4, fc.constantFrom(-1, 0, 0, 1)], [1, fc.integer({ min: -HOUR, max: HOUR })]),
     })
     .map(({ span, width, steps, beside }) => {
       const edge = (Math.floor((now - span) / width) + steps) * width;
@@ -53,3 +52,25 @@ export function instantAround(nowMs: number, spans: readonly number[] = []): fc.
 }
 
 export const DAYS_90 = 90 * DAY;
+
+/** The project that is asked for in a case before `renameProjects` gives the case names of its own. */
+export const MINE = 'acme';
+
+/** Mostly ours, else one whose name holds ours, is held by ours, or differs by letter case. */
+const project = weighted(
+  [6, fc.constant(MINE)],
+  [4, fc.constantFrom('acme-eu', 'my-acme', 'acm', 'ACME', 'acme ', 'other')],
+);
+const noProject = fc.constantFrom('', null, 7, false, [MINE], { ref: MINE });
+
+/** What stands in one of the places where an event may name its project. */
+export const projectValue: fc.Arbitrary<unknown> = weighted([8, project], [1, noProject]);
+
+/** The same events with project names that no other case uses, so that cases can share a store. */
+export function renameProjects(events: readonly WireEvent[], unique: number): WireEvent[] {
+  return JSON.parse(rename(JSON.stringify(events), unique)) as WireEvent[]; // was an array of events before
+}
+
+export function rename(text: string, unique: number): string {
+  return text.replaceAll('acme', `acme${unique}z`).replaceAll('ACME', `ACME${unique}Z`);
+}
