@@ -71,9 +71,6 @@ async function receive(store: AlertStore, receiver = 'ops'): Promise<string[]> {
   return texts;
 }
 
-const historyOf = async (store: AlertStore) =>
-  (await store.listHistory(ID, { limit: 100 })).map(({ entry }) => readEntry(entry).change).toReversed();
-
 describe('an evaluation', () => {
   test('is at each tick, once for those that were missed, as of the tick less the delay', async () => {
     const { world, at } = open();
@@ -88,8 +85,10 @@ describe('an evaluation', () => {
     await at(2, rows('/b'));
     expect(await receive(store)).toEqual(['firing: /a fails\n/b fails', 'resolved: Resolved: /a fails']);
     expect(await store.nextMessage('nobody', START_MS * 2)).toBeUndefined();
-    const changes = (await historyOf(store)).join();
-    expect(changes).toBe('firing,firing,not_delivered,resolved,delivered,delivered');
+    const history = (await store.listHistory(ID, { limit: 100 })).toReversed();
+    expect(history.map(({ entry }) => readEntry(entry).change).join()).toBe(
+      'firing,firing,not_delivered,resolved,delivered,delivered',
+    );
   });
 });
 

@@ -1,4 +1,3 @@
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readStored } from '../../src/alerts/evaluation.ts';
@@ -8,10 +7,9 @@ import { createOutbox } from '../../src/alerts/outbox.ts';
 import { SendError } from '../../src/alerts/receivers/receiver.ts';
 import { createDelivery } from '../../src/alerts/receivers/sender.ts';
 import type { Outcome } from '../../src/alerts/state.ts';
-import { type AlertStore, createAlertStore } from '../../src/keys/alerts/alert-store.ts';
-import { type ControlDatabase, createSchema, type Statement } from '../../src/keys/database.ts';
 import { createAlertModel, type Seen, WHOLE } from '../../trial/alerts/model.ts';
 import { createAlert } from '../support/alert.ts';
+import { createMemoryAlerts } from '../support/alert-store.ts';
 import { scale } from '../support/property.ts';
 
 // The gate tries 2,000 sequences, each night 50,000.
@@ -61,26 +59,7 @@ function anyMode() {
 }
 type Mode = 'accepts' | 'down' | 'rejects';
 
-const database = new DatabaseSync(':memory:');
-
-/** The store of alerts on a database in memory. */
-function createStore(): AlertStore {
-  for (const text of createSchema('sqlite')) database.exec(text);
-  const prepared = new Map<string, ReturnType<typeof database.prepare>>();
-  const run = ({ text, values }: Statement) => {
-    const statement = prepared.get(text) ?? database.prepare(text.replaceAll(/\$(\d+)/g, '?$1'));
-    prepared.set(text, statement);
-    return statement.all(...(values as SQLInputValue[])) as Record<string, unknown>[];
-  };
-  const transact: ControlDatabase['transact'] = async (reads, decide) => {
-    const { statements, result } = decide(reads.map(run));
-    statements.forEach(run);
-    return result;
-  };
-  return createAlertStore({ nowMs: '0', run: async (statement) => run(statement), transact });
-}
-
-const store = createStore();
+const { database, store } = createMemoryAlerts();
 
 const keyOf = ({ alert, severity }: AlertMessage, labels: Readonly<Record<string, string>>) =>
   `${alert} ${severity} ${labels['path'] ?? WHOLE}`;

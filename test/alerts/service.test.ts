@@ -2,13 +2,13 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AlertMessage } from '../../src/alerts/message.ts';
 import type { AlertEntryView, AlertView } from '../../src/management/alert-view.ts';
 import { readEagerAlert, storeFailures } from '../support/alerting.ts';
 import { get, post, read, request } from '../support/http.ts';
-import { type ReceiverServer, startReceiver } from '../support/receiver-server.ts';
-import { ownFolder, PRIVATE_KEY, startTestService } from '../support/service.ts';
+import { startReceiver } from '../support/receiver-server.ts';
+import { ownFolder, ownService, PRIVATE_KEY } from '../support/service.ts';
 
 // One service, in this order: what it shows and sends, then what a reload changes.
 
@@ -19,32 +19,23 @@ const receiversFile = join(folder.path, 'receivers');
 /** Paths of the receiver that respond 503. */
 const down = new Set<string>();
 const logger = pino({ level: 'silent' });
-let eager = '';
-let running: Awaited<ReturnType<typeof startTestService>>;
-let receiver: ReceiverServer;
-
-beforeAll(async () => {
-  eager = await readEagerAlert();
-  receiver = await startReceiver(({ url = '' }, response) =>
-    response.writeHead(down.has(url) ? 503 : 204).end(),
-  );
-  await writeAlert('[ops]');
-  await writeReceivers({ ops: '/one' });
-  running = await startTestService({
-    logger,
-    env: {
-      TAILRACE_ENDPOINTS_DIR: 'template/endpoints',
-      TAILRACE_ALERTS_DIR: folder.path,
-      TAILRACE_RECEIVERS_FILE: receiversFile,
-      TAILRACE_PUBLIC_URL: 'https://logs.example.com/console/',
-    },
-  });
-  await storeFailures(running);
+const eager = await readEagerAlert();
+const receiver = await startReceiver(({ url = '' }, response) =>
+  response.writeHead(down.has(url) ? 503 : 204).end(),
+);
+afterAll(receiver.close);
+await writeAlert('[ops]');
+await writeReceivers({ ops: '/one' });
+const running = await ownService({
+  logger,
+  env: {
+    TAILRACE_ENDPOINTS_DIR: 'template/endpoints',
+    TAILRACE_ALERTS_DIR: folder.path,
+    TAILRACE_RECEIVERS_FILE: receiversFile,
+    TAILRACE_PUBLIC_URL: 'https://logs.example.com/console/',
+  },
 });
-afterAll(async () => {
-  await running.close();
-  receiver.close();
-});
+await storeFailures(running);
 
 async function writeAlert(to: string): Promise<void> {
   await writeFile(alertFile, eager.replace(/^to: .*$/m, `to: ${to}`));
@@ -68,11 +59,6 @@ const listAlerts = async (key?: string) =>
 const readHistory = async () =>
   (await read<{ result: AlertEntryView[] }>(running.url, `${ALERTS}/${NAME}/history`)).result;
 const lastAudit = async () => (await running.service.keyring.log({ limit: 1 }))[0];
-
-/** Tests the alert by the command. */
-async function testAlert(): Promise<void> {
-  expect((await send(`${NAME}/test`)).status).toBe(200);
-}
 
 const sentTo = (path: string) => receiver.received.filter((one) => one.path === path);
 const messagesTo = (path: string) => sentTo(path).map(({ body }) => JSON.parse(body) as AlertMessage);
@@ -202,7 +188,7 @@ describe('a reload', () => {
       `${alertFile}:${line}: TAILRACE_RECEIVERS_FILE has no receiver "nobody"; it has ops`,
     );
     const before = sentTo('/two').length;
-    await testAlert();
+    expect((await send(`${NAME}/test`)).status).toBe(200);
     await expect.poll(() => sentTo('/two').length).toBe(before + 1);
     expect(sentTo('/three')).toEqual([]);
   });

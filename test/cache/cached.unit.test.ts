@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { createCached, createWarmer } from '../../src/cache/cached.ts';
-import { type CallerOptions, createMemoryStore } from '../../src/cache/store.ts';
+import { createMemoryStore } from '../../src/cache/store.ts';
 import type { Endpoint } from '../../src/definitions/endpoint.ts';
 import { TailraceError } from '../../src/errors.ts';
 import { JSON_FORMAT } from '../../src/query/format.ts';
@@ -68,8 +68,7 @@ function setUp(options: { endpoint?: Endpoint; bytesMax?: number; staleIfErrorSe
       warmer.tick();
     }
   };
-  const asking = { ask, askFor, askWithin, fill, pass };
-  return { clock, queries, query, store, cached, endpoints, refreshes, warmer, ...asking };
+  return { clock, queries, query, store, endpoints, refreshes, warmer, ask, askFor, askWithin, fill, pass };
 }
 
 describe('an answer', () => {
@@ -111,15 +110,6 @@ describe('an answer', () => {
     expect(keyOf({ a: '1', b: '2', junk: '3' })).toBe(keyOf({ b: '2', a: '1' }));
   });
 
-  test('with an error is never kept', async () => {
-    const t = setUp();
-    const asked = t.ask();
-    t.query(0).fail(new Error('no'));
-    await expect(asked).rejects.toThrow('no');
-    expect(t.store.size).toBe(0);
-    expect((await t.fill()).outcome).toBe('miss');
-  });
-
   test('of an endpoint without caching is never kept nor shared', async () => {
     const t = setUp({ endpoint: UNCACHED });
     const asked = [t.ask(), t.ask()];
@@ -146,11 +136,12 @@ describe('identical requests at once', () => {
     expect(outcomes.filter((outcome) => outcome === 'collapsed')).toHaveLength(999);
   });
 
-  test('all fail with it, and the next asks anew', async () => {
+  test('all fail with it; the error is not kept, and the next asks anew', async () => {
     const t = setUp();
     const asked = [t.ask(), t.ask()];
     t.query(0).fail(new Error('no'));
     for (const one of asked) await expect(one).rejects.toThrow('no');
+    expect(t.store.size).toBe(0);
     expect((await t.fill()).outcome).toBe('miss');
   });
 
@@ -308,6 +299,14 @@ test('an answer whose refresh is overdue is served at once and refreshed once, h
 
 describe('an answer past its time', () => {
   const away = new TailraceError('engine_unavailable', 'away');
+  type SetUp = ReturnType<typeof setUp>;
+
+  /** Expects that a question whose query fails is rejected with that error. */
+  async function expectFailure(t: SetUp, error: Error, ask: () => Promise<unknown> = t.ask) {
+    const asked = ask();
+    t.query(-1).fail(error);
+    await expect(asked).rejects.toBe(error);
+  }
 
   test('is served, marked, as long as the engine is away and the settings allow', async () => {
     const t = setUp({ endpoint: UNWARMED, staleIfErrorSeconds: 60 });
@@ -318,28 +317,19 @@ describe('an answer past its time', () => {
     const answer = { body: Buffer.from('old') };
     expect(await asked).toMatchObject({ outcome: 'stale', ageSeconds: 959, answer });
     t.clock.now += 1;
-    const late = t.ask();
-    t.query(-1).fail(away);
-    await expect(late).rejects.toBe(away);
+    await expectFailure(t, away);
   });
 
   test('is not served for failures of the query itself, nor to whoever bounds the age, nor by default', async () => {
     const t = setUp({ endpoint: UNWARMED, staleIfErrorSeconds: 60 });
     await t.fill();
     t.clock.now += 900_000;
-    const failed = t.ask();
-    const failure = new TailraceError('query_failed', 'no');
-    t.query(-1).fail(failure);
-    await expect(failed).rejects.toBe(failure);
-    const bounded = t.askWithin(5);
-    t.query(-1).fail(away);
-    await expect(bounded).rejects.toBe(away);
+    await expectFailure(t, new TailraceError('query_failed', 'no'));
+    await expectFailure(t, away, () => t.askWithin(5));
     const plain = setUp({ endpoint: UNWARMED });
     await plain.fill();
     plain.clock.now += 900_000;
-    const asked = plain.ask();
-    plain.query(-1).fail(away);
-    await expect(asked).rejects.toBe(away);
+    await expectFailure(plain, away);
   });
 });
 

@@ -8,11 +8,7 @@ afterEach(() => service?.close());
 /** The connection breaks before the response. */
 const LOST = 0;
 
-interface Reply {
-  readonly status: number;
-  readonly body?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+type Reply = { readonly status: number; readonly body?: string; readonly headers?: Record<string, string> };
 
 /** A sink to a service that sends these replies, the last one again and again. */
 async function open(replies: readonly Reply[], options: Partial<SenderOptions> = {}) {

@@ -17,11 +17,8 @@ describe('the settings', () => {
   });
 
   test('take the other names of the keys, which give way to their own', () => {
-    const alias = {
-      LOGFLARE_PRIVATE_ACCESS_TOKEN: 'alias-0123456789',
-      LOGFLARE_PUBLIC_ACCESS_TOKEN: 'public-0123456789',
-    };
     const [privateKey, publicKey] = ['alias-0123456789', 'public-0123456789'];
+    const alias = { LOGFLARE_PRIVATE_ACCESS_TOKEN: privateKey, LOGFLARE_PUBLIC_ACCESS_TOKEN: publicKey };
     expect(parseConfig(alias)).toMatchObject({ privateKey, publicKey });
     const own = 'own-0123456789ab';
     expect(parseConfig({ ...alias, TAILRACE_PRIVATE_KEY: own }).privateKey).toBe(own);

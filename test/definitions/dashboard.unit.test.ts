@@ -63,22 +63,18 @@ test('a dashboard has rows of panels, each with what it says about its endpoint'
   expect([all[1]?.endpoint, all[2]?.show]).toEqual([undefined, undefined]);
 });
 
-/** [what is written, what is written instead, line, part of the message] */
-const MUTATIONS: readonly (readonly [string, string, number, string])[] = [
+test.each<[right: string, wrong: string, line: number, message: string]>([
   ['name: checkout', 'name: Check Out', 2, '"name" must be words of small letters'],
   ['endpoint: recent.events\n        ', '', 11, '"endpoint" is missing: name one, or write "show: text"'],
   ['columns: [events]', 'columns: [n]', 14, 'recent.events has no column "n"; it has events'],
   ['project: borealis', 'id: 5', 20, 'failing.paths has no parameter "id"; it has project'],
-];
-
-test.each(MUTATIONS)(
+])(
   '%j written as %j is a fault there, which says what would be right',
-  async (right, wrong, line, message) => {
+  async (...[right, wrong, line, message]) => {
     expect(GOOD).toContain(right);
     const { faults } = await read(GOOD.replace(right, () => wrong));
     const own = faults.filter((fault) => fault.startsWith(`a.yaml:${line}: `));
     expect(own.join('\n'), faults.join('\n')).toContain(message);
-    expect(own.length).toBeGreaterThan(0);
   },
 );
 

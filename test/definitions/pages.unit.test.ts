@@ -1,47 +1,27 @@
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readDefinitions } from '../../src/definitions/read.ts';
-import { formatFault } from '../../src/errors.ts';
-import { ownFolder, writeFiles } from '../support/service.ts';
+import * as one from './one.ts';
 
-const folder = await ownFolder();
-const folders = { endpointsDir: join(folder.path, 'endpoints'), sourcesDir: join(folder.path, 'sources') };
+const { YAML, QUERY } = one;
+const { write, read: readAll } = await one.ownDefinitions();
 
-const YAML = 'endpoints/test.one/endpoint.yaml';
-const QUERY = 'endpoints/test.one/query.sql';
-const ENDPOINT = `id: 3dea32a0-fb99-4b83-9c42-c900fca9aeb6
-name: test.one
-description: A test.
-max_rows: 1000
-caching: 900
-query_sandboxing: false
-cursor: { by: [timestamp desc, id desc], size: 100 }
-parameters:
-  project: { type: string, required: true, description: A project. }
-columns:
+const ENDPOINT = one.ENDPOINT.replace(/cache_warming.*\n/, '')
+  .replace('parameters:', 'cursor: { by: [timestamp desc, id desc], size: 100 }\nparameters:')
+  .replace(
+    / {2}interval:[\s\S]*/,
+    `columns:
   timestamp: { type: integer, description: Time. }
   id: { type: string, description: Id. }
   share: { type: number, description: Share. }
-`;
+`,
+  );
 const SQL = `SELECT * FROM test_logs WHERE project = @project
 AND (@cursor_timestamp IS NULL OR (timestamp, id) < (@cursor_timestamp, @cursor_id))
 LIMIT 100`;
-const SOURCE = `id: dca3fc05-a0a4-4270-92ac-ecfc72d28b68
-name: test.logs
-table: test_logs
-description: A source.
-retention_days: 90
-project: project
-columns: {}
-`;
 
 async function read(yaml: string, sql: string) {
-  await writeFiles(folder.path, { [YAML]: yaml, [QUERY]: sql, 'sources/test.logs.yaml': SOURCE });
-  const { faults, definitions } = await readDefinitions(folders);
-  return {
-    pages: definitions.endpoints[0]?.pages,
-    faults: faults.map((fault) => formatFault(fault).replaceAll(`${folder.path}/`, '')),
-  };
+  await write({ [YAML]: yaml, [QUERY]: sql, [one.LOGS]: one.SOURCE });
+  const { faults, definitions } = await readAll();
+  return { pages: definitions.endpoints[0]?.pages, faults };
 }
 
 describe('a cursor', () => {

@@ -2,62 +2,25 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
-import { formatFault, rejectFaults } from '../../src/errors.ts';
-import { ownFolder, writeFiles } from '../support/service.ts';
+import { rejectFaults } from '../../src/errors.ts';
+import { ENDPOINT, LOGS, ownDefinitions, QUERY, SOURCE, YAML } from './one.ts';
 
-const folder = await ownFolder();
-const folders = { endpointsDir: join(folder.path, 'endpoints'), sourcesDir: join(folder.path, 'sources') };
+const { path, folders, write: writeAll, read } = await ownDefinitions();
 
-const ENDPOINT = `id: 3dea32a0-fb99-4b83-9c42-c900fca9aeb6
-name: test.one
-description: A test.
-max_rows: 1000
-caching: 900
-cache_warming: 300
-query_sandboxing: false
-parameters:
-  project: { type: string, required: true, description: A project. }
-  interval:
-    type: enum
-    values: [hour, day]
-    default: day
-    otherwise: day
-    description: A width.
-columns:
-  count: { type: integer, description: A count. }
-`;
 const SQL = `SELECT
   count() AS count
 FROM test_logs
 WHERE project = @project
   AND @interval = 'day' AND timestamp < @now
 `;
-const SOURCE = `id: dca3fc05-a0a4-4270-92ac-ecfc72d28b68
-name: test.logs
-table: test_logs
-description: A source.
-retention_days: 90
-project: project
-columns:
-  status: { type: integer, path: metadata.status, description: A status. }
-  text: { type: string, path: text, description: A text. }
-`;
 
-const write = (path: string, text: string) => writeFiles(folder.path, { [path]: text });
-
-/** What is wrong, with the folder's own path left out. */
-async function faults(): Promise<string[]> {
-  const reading = await readDefinitions(folders);
-  return reading.faults.map((fault) => formatFault(fault).replaceAll(`${folder.path}/`, ''));
-}
+const write = (name: string, text: string) => writeAll({ [name]: text });
+const faults = async () => (await read()).faults;
 
 beforeEach(async () => {
-  await rm(folder.path, { recursive: true });
-  await writeFiles(folder.path, { [YAML]: ENDPOINT, 'endpoints/test.one/query.sql': SQL, [LOGS]: SOURCE });
+  await rm(path, { recursive: true });
+  await writeAll({ [YAML]: ENDPOINT, [QUERY]: SQL, [LOGS]: SOURCE });
 });
-
-const YAML = 'endpoints/test.one/endpoint.yaml';
-const LOGS = 'sources/test.logs.yaml';
 
 /** What is wrong if a text of a file is another one: one fault, with its line and a part of what it says. */
 async function expectFault(file: string, [from, to, line, message]: FaultCase): Promise<void> {
@@ -107,7 +70,7 @@ describe('definitions', () => {
     const hash = async () => (await readDefinitions(folders)).definitions.endpoints[0]?.hash;
     const hashes = [await hash(), await hash()];
     expect(hashes[0]).toBe(hashes[1]);
-    await write('endpoints/test.one/query.sql', `${SQL} `);
+    await write(QUERY, `${SQL} `);
     hashes.push(await hash());
     await write(YAML, ENDPOINT.replace('1000', '999'));
     hashes.push(await hash());
@@ -139,7 +102,7 @@ describe('an endpoint.yaml', () => {
   });
 
   test('that is missing, too large or a bomb of aliases is rejected', async () => {
-    await rm(join(folder.path, YAML));
+    await rm(join(path, YAML));
     expect(await faults()).toEqual([`${YAML}:1: is missing`]);
     await write(YAML, `${ENDPOINT}#${'x'.repeat(1024 * 1024)}`);
     expect(await faults()).toEqual([expect.stringMatching(/: is \d+ bytes; a definition file has at most/)]);
@@ -162,11 +125,11 @@ test.each([
   [SQL.replace('@project', "'@project'"), [`4: @project ${QUOTED}`]],
   [SQL.replace('@project', 'concat(\'%@project\') OR "@project"'), [`4: @project ${QUOTED}`]],
 ])('a query.sql that is %j is rejected', async (sql, messages) => {
-  if (sql === undefined) await rm(join(folder.path, 'endpoints/test.one/query.sql'));
-  else await write('endpoints/test.one/query.sql', sql);
+  if (sql === undefined) await rm(join(path, QUERY));
+  else await write(QUERY, sql);
   // Without a text there is nothing that an engine could judge.
   if (!sql?.trim()) expect((await readDefinitions(folders)).definitions.endpoints).toEqual([]);
-  expect(await faults()).toEqual(messages.map((message) => `endpoints/test.one/query.sql:${message}`));
+  expect(await faults()).toEqual(messages.map((message) => `${QUERY}:${message}`));
 });
 
 const asBoolean = (fields: string) => `type: boolean, ${fields}`;
@@ -216,11 +179,11 @@ describe('the whole set', () => {
   test('reports every fault of every file at once, in the order of files and lines', async () => {
     await write(YAML, ENDPOINT.replace('max_rows: 1000', 'max_rows: 0').replace('name: test.one', 'name: 1'));
     await write('endpoints/test.two/endpoint.yaml', 'a: [');
-    await write('sources/test.logs.yaml', SOURCE.replace('90', '0'));
+    await write(LOGS, SOURCE.replace('90', '0'));
     const { faults: found } = await readDefinitions(folders);
     const places = [`${YAML}:2`, `${YAML}:4`, 'endpoints/test.two/endpoint.yaml:1'];
     const all = [...places, 'endpoints/test.two/query.sql:1', `${LOGS}:5`];
-    const expected = all.map((place) => expect.stringContaining(`${folder.path}/${place}: `));
+    const expected = all.map((place) => expect.stringContaining(`${path}/${place}: `));
     expect(() => rejectFaults(found)).toThrow(expect.objectContaining({ faults: expected }));
   });
 });

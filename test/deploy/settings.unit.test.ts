@@ -5,7 +5,7 @@ import { findUnknownSettings, parseConfig } from '../../src/config/config.ts';
 import type { Setting } from '../../src/config/setting.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
-import { InputError } from '../../src/errors.ts';
+import { faultsOf } from '../support/faults.ts';
 
 // What no tool checks. The rest of deploy/ is for the nightly run: docker compose, kubectl, systemd-analyze and promtool read it.
 
@@ -47,14 +47,7 @@ function findFaults(environment: Environment): string[] {
     ),
   ]);
   const env = Object.fromEntries(filled) as Environment;
-  const faults = findUnknownSettings(env);
-  try {
-    parseConfig(env);
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    faults.push(...error.faults);
-  }
-  return faults;
+  return [...findUnknownSettings(env), ...faultsOf(env)];
 }
 
 const ENVIRONMENTS: readonly [string, Environment][] = [

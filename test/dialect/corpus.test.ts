@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
 import { storeEvents } from '../support/service.ts';
 import { type AnswerRow, openStudio, parseExact } from './studio.ts';
@@ -40,14 +40,11 @@ const PROJECT = 'aurora';
 const PLAIN = 'plain';
 const PLAIN_EVENTS = 5;
 
-beforeAll(async () => {
-  const events = read('events').trimEnd().split('\n');
-  const bySource = Map.groupBy(events, (line) => line.slice(0, line.indexOf(' ')));
-  for (const [source, lines] of bySource) {
-    const texts = lines.map((line) => line.slice(source.length + 1));
-    await storeEvents(studio.core, source, texts, now);
-  }
-});
+const events = read('events').trimEnd().split('\n');
+for (const [source, lines] of Map.groupBy(events, (line) => line.slice(0, line.indexOf(' ')))) {
+  const texts = lines.map((line) => line.slice(source.length + 1));
+  await storeEvents(studio.core, source, texts, now);
+}
 
 /** A row as text, its columns in order, its numbers without what differs by the order of a sum. */
 function textOf(row: AnswerRow): string {

@@ -18,12 +18,6 @@ const IDLE = { queuedBytes: 0, queuedRequests: 0 };
 const textOf = (batch: InsertBatch) =>
   (batch.format === 'blocks' ? Buffer.concat(batch.blocks) : batch.bytes).toString();
 
-const idsIn = (batch: InsertBatch) =>
-  textOf(batch)
-    .trimEnd()
-    .split('\n')
-    .map((row) => (JSON.parse(row) as string[])[0]);
-
 let projects = 0;
 
 /**
@@ -59,7 +53,8 @@ function open(
   const commit = (events: readonly Event[], own: CommitOptions = {}) =>
     committer.commit(EDGE, encodeRows(events), own);
   const stored = (table?: string) => idsOf(core, project, table);
-  const ids = () => inserts.map((batch) => idsIn(batch));
+  const idOf = (row: string) => (JSON.parse(row) as string[])[0];
+  const ids = () => inserts.map((batch) => textOf(batch).trimEnd().split('\n').map(idOf));
   const untilInserts = (count: number) => vi.waitFor(() => expect(inserts).toHaveLength(count));
   return { project, committer, commits, inserts, ids, event, commit, stored, untilInserts };
 }

@@ -3,15 +3,11 @@ import { checkRequest } from '../../src/ingest/protocols/otlp.ts';
 import { otlpEvents } from '../../src/ingest/protocols/otlp-events.ts';
 import { cutEvents } from '../../src/ingest/wire-events.ts';
 
-const requestOf = (record: unknown) => ({
-  resourceLogs: [{ scopeLogs: [{ logRecords: [{}, { body: null, attributes: null }, record] }] }],
-});
-
 /** The event of a record in JSON. */
 function eventOf(record: object): { event_message?: unknown; metadata: Record<string, unknown> } {
-  const [, , event] = [
-    ...otlpEvents(checkRequest(requestOf(record)), (message) => ({ message, isRepaired: false })),
-  ];
+  const logRecords = [{}, { body: null, attributes: null }, record];
+  const request = checkRequest({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] });
+  const [, , event] = [...otlpEvents(request, (message) => ({ message, isRepaired: false }))];
   if (event === undefined || !('text' in event)) throw new Error('there is no event');
   return JSON.parse(event.text);
 }

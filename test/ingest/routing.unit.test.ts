@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type AcceptedProtocol, createAccepts } from '../../src/definitions/accepts.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
+import { createRegistry } from '../../src/definitions/registry.ts';
 import type { Source } from '../../src/definitions/source.ts';
 import type { BodyFormat } from '../../src/ingest/body-format.ts';
 import { decodeBatch } from '../../src/ingest/decode-batch.ts';
@@ -14,12 +15,8 @@ const otlp = (name: string) => ({
 });
 const loki = (app: string) => ({ stream: { app }, values: [[`${NOW_MS}000000`, 'x']] });
 
-type Body = readonly [
-  AcceptedProtocol,
-  label: string,
-  BodyFormat,
-  write: (values: readonly string[]) => string,
-];
+type Write = (values: readonly string[]) => string;
+type Body = readonly [AcceptedProtocol, label: string, BodyFormat, Write];
 
 /** A body of each protocol with an event for each value of the label. */
 const BODIES: readonly Body[] = [
@@ -34,12 +31,11 @@ const BODIES: readonly Body[] = [
 ];
 
 const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
-const [LOGS] = definitions.sources.filter(({ name }) => name === 'logs');
+const LOGS = createRegistry(definitions).getSource('logs');
 
 type Rule = readonly [AcceptedProtocol, label: string, ...unknown[]];
 
 function accepting(name: string, equals: string, labels: readonly Rule[]): Source {
-  if (LOGS === undefined) throw new Error('the general source is not defined');
   return {
     ...LOGS,
     id: name,
@@ -63,10 +59,8 @@ test.each(BODIES)(
       };
     };
     const general = accepting('logs', 'none', []);
-    const [exact, beginning] = [
-      accepting('exact', 'gateway', BODIES),
-      accepting('beginning', 'shop-*', BODIES),
-    ];
+    const exact = accepting('exact', 'gateway', BODIES);
+    const beginning = accepting('beginning', 'shop-*', BODIES);
     expect(route(general, exact, beginning)).toEqual({ exact: 2, beginning: 2, logs: 2, rejected: 0 });
     expect(route(exact)).toEqual({ exact: 2, rejected: 4 });
     const others = BODIES.filter(([name]) => name !== protocol).map(([name]): Rule => [name, label]);

@@ -39,12 +39,8 @@ describe('the control store', () => {
     expect(await store.listKeys()).toEqual([
       {
         ...{ id, name: 'né"', description: '', pins: {}, scopes: ['query', 'manage'] },
-        ...{
-          hash: new Uint8Array(hashKey(key)),
-          createdMs: 1_000_000,
-          expiresMs: 2e12,
-          revokedMs: undefined,
-        },
+        ...{ createdMs: 1_000_000, expiresMs: 2e12, revokedMs: undefined },
+        hash: new Uint8Array(hashKey(key)),
       },
     ]);
     const secret = key.split('_').slice(2).join('_');
@@ -55,10 +51,8 @@ describe('the control store', () => {
 
   test('a change of one key, or an entry of the audit trail, leaves the others known', async () => {
     const { store, keyring } = setUp();
-    const [one, other] = [
-      await keyring.create({ name: 'a', scopes: ['query'] }),
-      await keyring.create({ name: 'b', scopes: ['query'] }),
-    ];
+    const one = await keyring.create({ name: 'a', scopes: ['query'] });
+    const other = await keyring.create({ name: 'b', scopes: ['query'] });
     const known = await store.findKey(other.id);
     await keyring.update(one.id, { description: 'x' });
     const entry = { atMs: 1, action: 'deleted', keyId: '', actor: 'cli', detail: '', count: 1 } as const;
@@ -72,21 +66,15 @@ describe('the control store', () => {
 
   test('is copied into another once, with its trail; a key that has another secret there is named', async () => {
     const [from, to] = [setUp(), setUp()];
-    const { id, record } = await from.keyring.create({
-      name: 'a',
-      scopes: ['query'],
-      pins: { project: 'x' },
-    });
+    const limited = { name: 'a', scopes: ['query'], pins: { project: 'x' } } as const;
+    const { id, record } = await from.keyring.create(limited);
     const other = await from.keyring.create({ name: 'b', scopes: ['ingest'] });
     await to.store.change([], () => ({ add: [{ ...other.record, hash: record.hash }], result: 0 }));
     const copied = { keysAdded: 1, keysDiffering: [other.id], entriesAdded: 2, alertRowsAdded: 0 };
     expect(await copyControlStore(from.store, to.store)).toEqual(copied);
     expect(await to.store.readKey(id)).toEqual(await from.store.readKey(id));
-    expect(await copyControlStore(from.store, to.store)).toEqual({
-      ...copied,
-      keysAdded: 0,
-      entriesAdded: 0,
-    });
+    const nothing = { ...copied, keysAdded: 0, entriesAdded: 0 };
+    expect(await copyControlStore(from.store, to.store)).toEqual(nothing);
     expect((await to.store.listEntries({ limit: 9 })).map(({ keyId }) => keyId)).toEqual([other.id, id]);
   });
 
@@ -114,9 +102,7 @@ describe('the control store', () => {
     };
     const entry = { atMs: 1, action: 'deleted', keyId: '', actor: 'cli', detail: '', count: 1 } as const;
     fill(1);
-    await expect(store.noteUses([[id, 1]])).rejects.toMatchObject({
-      code: 'overloaded',
-    });
+    await expect(store.noteUses([[id, 1]])).rejects.toMatchObject({ code: 'overloaded' });
     fill(1);
     await store.record([entry]);
     fill(1);
@@ -124,9 +110,8 @@ describe('the control store', () => {
     expect((await keyring.log({ limit: 2 })).map(({ action }) => action)).toEqual(['revoked', 'deleted']);
     expect(statSync(join(dir, 'reserve')).size).toBe(RESERVE_BYTES - 2 * SHARE_BYTES);
     fill(2);
-    await expect(keyring.create({ name: 'b', scopes: ['query'] })).rejects.toMatchObject({
-      code: 'overloaded',
-    });
+    const creating = keyring.create({ name: 'b', scopes: ['query'] });
+    await expect(creating).rejects.toMatchObject({ code: 'overloaded' });
   });
 
   test('of another version, damaged, or in a folder that cannot be, is rejected in one line', async () => {

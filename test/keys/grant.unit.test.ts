@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { type Grant, isListed, isNarrower, SCOPES, toListed } from '../../src/keys/grant.ts';
 import { runs } from '../support/property.ts';
 
-const names = fc.option(fc.subarray(['a', 'b', 'c'], { minLength: 1 }), { nil: undefined });
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+const names = maybe(fc.subarray(['a', 'b', 'c'], { minLength: 1 }));
+const few = fc.integer({ min: 1, max: 3 });
 const grants: fc.Arbitrary<Grant> = fc.record({
   scopes: fc.subarray([...SCOPES]),
   endpoints: names,
@@ -11,13 +13,8 @@ const grants: fc.Arbitrary<Grant> = fc.record({
   pins: fc.dictionary(fc.constantFrom('project', 'tier'), fc.constantFrom('x', 'y'), {
     noNullPrototype: true,
   }),
-  rate: fc.option(
-    fc.record({ perSecond: fc.integer({ min: 1, max: 3 }), burst: fc.integer({ min: 1, max: 3 }) }),
-    {
-      nil: undefined,
-    },
-  ),
-  expiresMs: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
+  rate: maybe(fc.record({ perSecond: few, burst: few })),
+  expiresMs: maybe(few),
 });
 
 /** Everything that can be done with a grant, one by one: a narrower grant does a subset of it. */

@@ -132,13 +132,8 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
         `UPDATE tailrace_changes SET count = 0;
           UPDATE tailrace_keys SET record = jsonb_set(record::jsonb, '{revokedMs}', '5')::text`,
       );
-      await vi.waitFor(
-        async () =>
-          expect((await rejectionOf(here.keyring.authenticate(made.key))).message).toBe(
-            'the key has been revoked',
-          ),
-        { timeout: 2_000, interval: 20 },
-      );
+      const reason = async () => (await rejectionOf(here.keyring.authenticate(made.key))).message;
+      await expect.poll(reason, { timeout: 2_000, interval: 20 }).toBe('the key has been revoked');
     });
 
     test('are accepted while it is away, others answered 503; it comes back by itself', async () => {

@@ -10,24 +10,15 @@ function openSmall(): DatabaseSync {
   return database;
 }
 
-function failureOf(work: () => unknown): unknown {
-  try {
-    work();
-  } catch (error) {
-    return error;
-  }
-  throw new Error('it did not fail');
-}
-
 test('a transaction that finds the disk full fails with that, not with "cannot rollback", and leaves nothing', () => {
   const database = openSmall();
   const add = database.prepare('INSERT INTO rows VALUES (?)');
-  const error = failureOf(() =>
-    transact(database, () => {
-      add.run('first');
-      add.run('x'.repeat(100_000));
-    }),
-  );
+  let error: unknown;
+  try {
+    transact(database, () => ['first', 'x'.repeat(100_000)].map((text) => add.run(text)));
+  } catch (thrown) {
+    error = thrown;
+  }
   expect(error).toMatchObject({ message: 'database or disk is full' });
   expect([findSqliteFailure(error), describeSystemFailure(error), isTransient(error)]).toEqual([
     'full',

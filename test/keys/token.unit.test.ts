@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { SignJWT, UnsecuredJWT } from 'jose';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createTokens, looksLikeToken, openTokenSecret } from '../../src/keys/token.ts';
 import { runs } from '../support/property.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { ownFolder } from '../support/service.ts';
 
+const root = await ownFolder();
 const SECRET = Buffer.alloc(32, 7);
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 const GRANT = { scopes: ['query'], pins: { project: 'abc' } };
@@ -85,35 +86,31 @@ describe('a token', () => {
 });
 
 describe('the secret', () => {
-  const folder = async () => {
-    const { path, remove } = await temporaryFolder();
-    onTestFinished(remove);
-    return path;
-  };
+  const folder = () => mkdtempSync(join(root.path, 'data-'));
 
   test('is made once for a data directory, and only its owner can read it', async () => {
-    const dir = await folder();
+    const dir = folder();
     const first = openTokenSecret(dir, '');
     expect(first).toHaveLength(32);
     expect(Buffer.from(openTokenSecret(dir, ''))).toEqual(Buffer.from(first));
     expect(statSync(join(dir, 'token.secret')).mode & 0o777).toBe(0o600);
-    expect(Buffer.from(openTokenSecret(await folder(), ''))).not.toEqual(Buffer.from(first));
+    expect(Buffer.from(openTokenSecret(folder(), ''))).not.toEqual(Buffer.from(first));
   });
 
   test('of the settings may be the text of another data directory’s file: its tokens stay valid', async () => {
-    const old = await folder();
+    const old = folder();
     const first = openTokenSecret(old, '');
     const text = readFileSync(join(old, 'token.secret'), 'utf8').trim();
-    expect(Buffer.from(openTokenSecret(await folder(), text))).toEqual(Buffer.from(first));
+    expect(Buffer.from(openTokenSecret(folder(), text))).toEqual(Buffer.from(first));
     // Other texts are secrets as they stand, also those of the same length. They leave no file.
-    const dir = await folder();
+    const dir = folder();
     for (const other of [`${text.slice(0, -1)}~`, `${text}=`, 'x'.repeat(43)])
       expect(Buffer.from(openTokenSecret(dir, other)).toString()).toBe(other);
     expect(existsSync(join(dir, 'token.secret'))).toBe(false);
   });
 
   test('that is not whole is told, and left as it is', async () => {
-    const dir = await folder();
+    const dir = folder();
     writeFileSync(join(dir, 'token.secret'), 'short');
     chmodSync(join(dir, 'token.secret'), 0o600);
     expect(() => openTokenSecret(dir, '')).toThrow(/token\.secret is damaged: .*; delete it/);

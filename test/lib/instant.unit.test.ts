@@ -66,36 +66,23 @@ describe('an instant', () => {
 
 /** Texts in ISO 8601 that all name the same microsecond. */
 function spellings(micros: number): string[] {
-  const utc = partsOf(micros);
-  const fraction = utc.fraction;
-  const texts = [
-    `${utc.day}T${utc.time}.${fraction}Z`,
-    `${utc.day}t${utc.time}.${fraction}z`,
-    `${utc.day} ${utc.time}.${fraction}`, // without a zone it is UTC
-    `${utc.day}T${utc.time},${fraction}Z`,
-    `${utc.day}T${utc.time}.${fraction}000Z`,
-    `${utc.day}T${utc.time}.${fraction}999999Z`, // digits beyond the microsecond are cut off
-    `${utc.day}T${utc.time}.${fraction}+00:00`,
-    `${digits(utc.day)}T${digits(utc.time)}.${fraction}Z`,
-    ...ZONES.flatMap(([zone, minutes]) => {
-      const local = partsOf(micros + minutes * 60_000_000);
-      return [
-        `${local.day}T${local.time}.${fraction}${zone}`,
-        `${digits(local.day)}T${digits(local.time)}.${fraction}${zone}`,
-      ];
-    }),
-  ];
-  if (fraction.endsWith('000')) texts.push(`${utc.day}T${utc.time}.${fraction.slice(0, 3)}Z`);
-  if (Number(fraction) > 0) return texts;
-  texts.push(`${utc.day}T${utc.time}Z`, `${utc.day}T${utc.time}`, `${digits(utc.day)}T${digits(utc.time)}Z`);
-  if (!utc.time.endsWith(':00')) return texts;
-  texts.push(`${utc.day}T${utc.time.slice(0, 5)}Z`, `${utc.day} ${utc.time.slice(0, 5)}`);
-  if (utc.time === '00:00:00') texts.push(utc.day, digits(utc.day));
-  return texts;
+  return ZONES.flatMap(([zone, minutes]) => {
+    const { day, time, fraction } = partsOf(micros + minutes * 60_000_000);
+    // Digits beyond the microsecond are cut off.
+    const fractions = [`.${fraction}`, `,${fraction}`, `.${fraction}000`, `.${fraction}999999`];
+    if (fraction.endsWith('000')) fractions.push(`.${fraction.slice(0, 3)}`);
+    if (Number(fraction) === 0) fractions.push('');
+    const times = fractions.map((one) => time + one);
+    if (Number(fraction) === 0 && time.endsWith(':00')) times.push(time.slice(0, 5));
+    const days = zone === '' && time === '00:00:00' && Number(fraction) === 0 ? [day, digits(day)] : [];
+    const extended = ['T', 't', ' '].flatMap((between) => times.map((one) => day + between + one + zone));
+    return [...extended, ...fractions.map((one) => `${digits(day)}T${digits(time)}${one}${zone}`), ...days];
+  });
 }
 
 /** Offsets as they are written, with their minutes. */
 const ZONES: readonly (readonly [string, number])[] = [
+  ...['', 'Z', 'z', '+00:00'].map((zone) => [zone, 0] as const), // without a zone it is UTC
   ['+01:00', 60],
   ['-08:00', -480],
   ['+0530', 330],

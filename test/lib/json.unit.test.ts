@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findJsonFault } from '../../src/lib/json.ts';
+import { isJson } from '../support/json-text.ts';
 import { runs } from '../support/property.ts';
 
 test.each([
@@ -14,14 +15,6 @@ test.each([
 );
 
 test('a text has a fault if JSON.parse rejects it', () => {
-  const isJson = (text: string) => {
-    try {
-      JSON.parse(text);
-      return true;
-    } catch {
-      return false;
-    }
-  };
   const piece = fc.constantFrom(...'{ } [ ] : , "a" 1 - .5 e3 true null " \\u00e9 0'.split(' '), ' ', '\n');
   const pieces = fc.array(piece).map((all) => all.join(''));
   const spoilt = fc.tuple(fc.json(), fc.nat(), piece).map(([json, nat, one]) => {

@@ -1,16 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createReserve, RESERVE_BYTES, SHARE_BYTES, withReserve } from '../../src/lib/reserve.ts';
+import { ownFolder } from '../support/service.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'tailrace-reserve-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = await ownFolder();
 let made = 0;
 
 /** A reserve on a disk with so many free bytes. */
 function setUp(free: number) {
-  const dir = join(folder, String(++made));
+  const dir = join(folder.path, String(++made));
   mkdirSync(dir);
   const disk = { free };
   const size = () => statSync(join(dir, 'reserve'), { throwIfNoEntry: false })?.size ?? 0;

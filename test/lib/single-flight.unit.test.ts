@@ -2,27 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { createSingleFlight, type Flight } from '../../src/lib/single-flight.ts';
 
 describe('a single flight', () => {
-  test('is one for a key at a time, and other keys fly beside it', async () => {
-    const flights = createSingleFlight<number>();
-    const work = Promise.withResolvers<number>();
-    let begun = 0;
-    const start = () => {
-      begun++;
-      return work.promise;
-    };
-    const all = [flights.run('a', start), flights.run('a', start), flights.run('b', start)];
-    expect([begun, flights.size]).toEqual([2, 2]);
-    work.resolve(7);
-    expect(await Promise.all(all)).toEqual([
-      { value: 7, joined: false },
-      { value: 7, joined: true },
-      { value: 7, joined: false },
-    ]);
-    expect(flights.size).toBe(0);
-    await flights.run('a', start);
-    expect(begun).toBe(3);
-  });
-
   test('is told the names of those who join it, and not of who began it', async () => {
     const flights = createSingleFlight<string>();
     const work = Promise.withResolvers<string>();

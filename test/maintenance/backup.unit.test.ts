@@ -1,20 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Engine } from '../../src/engine/engine.ts';
-import {
-  type BackupState,
-  readBackup,
-  startBackup,
-  untilServiceHasWritten,
-} from '../../src/maintenance/backup.ts';
+import { readBackup, startBackup, untilServiceHasWritten } from '../../src/maintenance/backup.ts';
 import { textOf } from '../../src/sql/sql.ts';
 
 test('a command that is stopped waits for the engine of the service, which goes on to write into its folder', async () => {
   const stop = new AbortController();
-  const states: BackupState[] = [
-    { isRunning: true, error: '' },
-    { isRunning: true, error: '' },
-    { isRunning: false, error: '' },
-  ];
+  const states = [true, true, false].map((isRunning) => ({ isRunning, error: '' }));
   let reads = 0;
   const read = async () => {
     stop.abort('SIGTERM');

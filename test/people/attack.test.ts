@@ -1,19 +1,15 @@
 import { SignJWT, UnsecuredJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createBrowserClient } from '../support/browser-client.ts';
 import { HEADER, type Lie, withClaims } from '../support/lying-provider.ts';
 import { CLIENT_SECRET } from '../support/oidc.ts';
 import { startLyingPeople } from '../support/people.ts';
 
 type Browser = ReturnType<typeof createBrowserClient>;
-let people: Awaited<ReturnType<typeof startLyingPeople>>;
-let atStart: readonly unknown[];
-beforeAll(async () => {
-  people = await startLyingPeople({ described: 'https://other.example' });
-  atStart = [(await people.begin()).page, (await people.call('usage.by-project')).status];
-  people.provider.lie.now = {};
-});
-afterAll(() => people.close());
+const people = await startLyingPeople({ described: 'https://other.example' });
+afterAll(people.close);
+const atStart = [(await people.begin()).page, (await people.call('usage.by-project')).status];
+people.provider.lie.now = {};
 
 const seconds = (more: number) => Math.floor(Date.now() / 1000) + more;
 const FAILED = { to: '/?sign_in=failed', isIn: false };

@@ -62,12 +62,8 @@ describe('a cookie', () => {
   test.each([
     ...['tailrace=a', 'tailrace-80=a', '__Secure-tailrace=a', '__HOST-tailrace=a', '__Host_tailrace=a'],
     ...['__Host-Http-tailrace=a', '__Host-tailrace-login=a', '__Host-tailrace[]=a', '"__Host-tailrace"=a'],
-    ...[
-      '\u00a0__Host-tailrace=a',
-      '__Host-tailrace\u00a0=a',
-      '\u0085__Host-tailrace=a',
-      '%5F_Host-tailrace=a',
-    ],
+    ...['\u00a0__Host-tailrace=a', '__Host-tailrace\u00a0=a', '\u0085__Host-tailrace=a'],
+    '%5F_Host-tailrace=a',
     ...[`${own}; ${own}`, `${own};__Host-tailrace=b`, `a=${own}`, `a="; b=${own}"`, `a=b, ${own}`],
   ])('of a sibling host, such as %j, does not count', (cookie) => {
     for (const sent of [cookie, `${cookie}; theme=dark`, `theme=dark; ${cookie}`])

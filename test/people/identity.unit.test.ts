@@ -14,11 +14,7 @@ const boss = 'boss@example.com';
 test.each([
   ['a verified address', { email: boss, email_verified: true, name: 'Ada' }, boss],
   ['the name beside an address that is not verified', { email: boss, name: 'Ada' }, 'Ada'],
-  [
-    'the name, if the provider does not say true',
-    { email: boss, email_verified: 'true', name: 'Ada' },
-    'Ada',
-  ],
+  ['the name, unless the provider says true', { email: boss, email_verified: 'true', name: 'Ada' }, 'Ada'],
   ['no chosen name that looks like an address', { preferred_username: boss, name: 'Ada' }, 'Ada'],
   ['no chosen name that looks like an address in wide letters', { name: 'boss\uff20example.com' }, 'sub-7'],
   ['no chosen name that has the id of somebody', { name: 'Ada (PERSON:0123456789abcdef01234567)' }, 'sub-7'],

@@ -1,22 +1,18 @@
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { Caller } from '../../src/keys/keyring.ts';
-import type { SessionRecord } from '../../src/keys/session-store.ts';
+import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
 import { createSessions } from '../../src/people/sessions.ts';
+import { ownFolder } from '../support/service.ts';
 
 const KEY: Caller = { keyId: 'k', scopes: ['query'], endpoints: undefined, sources: undefined, pins: {} };
-const rows = new Map<string, SessionRecord>();
+const folder = await ownFolder();
+const control = openSqliteStore(folder.path);
+afterAll(() => control.close());
 
 /** Sessions as after a start of the service; the rows stay. */
 function startSessions(acceptsKeys: boolean) {
   return createSessions({
-    store: {
-      find: async (id) => rows.get(id),
-      add: async (session) => rows.set(session.id, session).size > 0,
-      touch: async () => {},
-      list: async () => [...rows.values()],
-      end: async () => undefined,
-      removeOld: async () => {},
-    },
+    store: control.sessions,
     keyring: { resume: () => KEY, countRejected() {} },
     callerOf: () => ({ ...KEY, keyId: 'person' }),
     limits: { idleMs: 60_000, staleMs: 0 },

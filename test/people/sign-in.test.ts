@@ -1,22 +1,19 @@
 import { writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createBrowserClient } from '../support/browser-client.ts';
 import { ROLES, startPeople } from '../support/people.ts';
 import { PRIVATE_KEY } from '../support/service.ts';
 import { openTail } from '../support/tail.ts';
 
-let people: Awaited<ReturnType<typeof startPeople>>;
-beforeAll(async () => {
-  people = await startPeople();
-  const { accounts } = people.provider;
-  accounts.set('al', { name: 'Al', groups: ['platform'] });
-  accounts.set('cy', { name: 'Cy', groups: ['guests'] });
-  accounts.set('dee', { name: 'Dee', kind: 'customer', projects: ['aurora', 'borealis'] });
-  accounts.set('eve', { name: 'Eve', email: 'eve@partner.example', email_verified: true });
-  accounts.set('mal', { name: 'Mal', email: 'eve@partner.example', email_verified: false });
-});
-afterAll(() => people.close());
+const people = await startPeople();
+afterAll(people.close);
+const { accounts } = people.provider;
+accounts.set('al', { name: 'Al', groups: ['platform'] });
+accounts.set('cy', { name: 'Cy', groups: ['guests'] });
+accounts.set('dee', { name: 'Dee', kind: 'customer', projects: ['aurora', 'borealis'] });
+accounts.set('eve', { name: 'Eve', email: 'eve@partner.example', email_verified: true });
+accounts.set('mal', { name: 'Mal', email: 'eve@partner.example', email_verified: false });
 
 describe('a person', () => {
   test('signs in at the provider, comes back to the same place, and has the rights of the role', async () => {
@@ -73,7 +70,7 @@ describe('a person', () => {
   });
 
   test('with several projects sends events to the one that is chosen, and to no other', async () => {
-    people.provider.accounts.set('sam', { name: 'Sam', kind: 'sender', projects: ['aurora', 'borealis'] });
+    accounts.set('sam', { name: 'Sam', kind: 'sender', projects: ['aurora', 'borealis'] });
     const browser = await people.signIn('sam');
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ message: 'of Sam' });
@@ -87,16 +84,16 @@ describe('a person', () => {
 
   test('with claims too long to be kept gets no session, and a page that says so', async () => {
     const groups = Array.from({ length: 10_000 }, (_, i) => `group-${i}`);
-    people.provider.accounts.set('lou', { name: 'Lou', groups });
+    accounts.set('lou', { name: 'Lou', groups });
     const browser = await people.signIn('lou');
     expect(browser.at).toBe(`${people.url}/?sign_in=claims`);
     expect((await browser.me()).status).toBe(401);
   });
 
   test('loses a role with the next sign-in after the group', async () => {
-    people.provider.accounts.set('gil', { name: 'Gil', groups: ['support'] });
+    accounts.set('gil', { name: 'Gil', groups: ['support'] });
     const before = await people.signIn('gil');
-    people.provider.accounts.set('gil', { name: 'Gil', groups: [] });
+    accounts.set('gil', { name: 'Gil', groups: [] });
     expect((await before.me()).me.role).toBe('support');
     expect((await (await people.signIn('gil')).me()).me.role).toBeNull();
   });
@@ -274,14 +271,12 @@ test('the roles of running sessions change with the file; a broken file grants n
   await expect.poll(async () => (await me()).role).toBe('support');
 });
 
-describe('the provider', () => {
-  test('may be down: sessions go on, and sign-ins when it is back', async () => {
-    const browser = await people.signIn('ada');
-    await people.provider.stop();
-    expect((await browser.me()).status).toBe(200);
-    await people.provider.listen();
-    expect((await (await people.signIn('ada')).me()).status).toBe(200);
-  });
+test('the provider may be down: sessions go on, and sign-ins when it is back', async () => {
+  const browser = await people.signIn('ada');
+  await people.provider.stop();
+  expect((await browser.me()).status).toBe(200);
+  await people.provider.listen();
+  expect((await (await people.signIn('ada')).me()).status).toBe(200);
 });
 
 describe('a key', () => {

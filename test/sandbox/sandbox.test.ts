@@ -6,14 +6,14 @@ import { TailraceError } from '../../src/errors.ts';
 import { isAllowedFunction } from '../../src/sandbox/function.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { BOUNDS } from '../../src/sandbox/syntax-tree.ts';
+import { rejectionOf } from '../support/keys.ts';
 import { runs, scale } from '../support/property.ts';
 import { ATTACKS } from './attacks.ts';
 import { ESCAPES } from './escapes.ts';
 import { LEGITIMATE } from './legitimate.ts';
 import { CANARY, openSandbox, SQL } from './support.ts';
 
-const sandbox = await openSandbox();
-const { core, stored, check, ask, canaryFile } = sandbox;
+const { core, stored, check, ask, tryAsk, canaryFile } = await openSandbox();
 
 const escapes = Object.entries(ESCAPES).flatMap(([kind, texts]) =>
   texts.map((text) => [kind, text.replaceAll('@file@', canaryFile)] as const),
@@ -21,11 +21,8 @@ const escapes = Object.entries(ESCAPES).flatMap(([kind, texts]) =>
 
 /** The message with which a text is rejected before it runs. */
 async function rejection(sql: string): Promise<string> {
-  const error: unknown = await check(sql).then(
-    () => 'was not rejected',
-    (thrown) => thrown,
-  );
-  if (!(error instanceof TailraceError)) throw new Error(`${sql}: ${String(error)}`);
+  const accepted = () => Promise.reject(new Error(`${sql} was not rejected`));
+  const error = await rejectionOf(check(sql).then(accepted));
   expect(error.code).toBe('invalid_parameter');
   expect(error.errors).toEqual([{ parameter: 'sql', message: expect.stringMatching(/\S/) }]);
   expect(error.message).not.toContain(CANARY);
@@ -62,11 +59,12 @@ describe('escapes', () => {
   });
 });
 
-describe('texts that the engine’s limits do not end are rejected before it resolves a name', () => {
-  test.each(Object.entries(ATTACKS))('%s', async (_, texts) => {
+test.each(Object.entries(ATTACKS))(
+  'texts that the engine’s limits do not end are rejected before it resolves a name: %s',
+  async (_, texts) => {
     for (const sql of texts) await rejection(sql);
-  });
-});
+  },
+);
 
 test('a function means the same in either letter case', async () => {
   const rows = await core.engine.inspect(
@@ -91,32 +89,27 @@ test('every bound is in the documentation', async () => {
   expect(rows.filter((row) => !page.includes(row))).toEqual([]);
 });
 
-describe('a rejection says what was not allowed and what would be', () => {
-  test.each([
-    ['SELECT now64(6)', 'must not call now64(); use @now, the instant of the query'],
-    [
-      'SELECT * FROM numbers(3)',
-      'must not read the table function numbers(); what can be read is app, errors',
-    ],
-    ['SELECT {a:String} FROM app', 'must not have {…}: write parameters as @name and maps as map(…)'],
-    [
-      "SELECT match(id, 'a.{1,1000}.{1000}') FROM app",
-      'has a pattern that is too large a pattern: 2001 characters',
-    ],
-    ['SELECT id LIKE @project FROM app', 'position(text, @name) looks for the value of a parameter'],
-    [`SELECT '${'x'.repeat(17_000)}'`, 'must be at most 16384 bytes long'],
-    [
-      "SELECT toHour(timestamp, 'Mars/Olympus') FROM app",
-      `must not have the time zone "Mars/Olympus"; a time zone is a name of the tz database, written out: 'UTC'`,
-    ],
-    [
-      `SELECT ${'['.repeat(400)}1${']'.repeat(400)}`,
-      'is beyond a limit of the engine, TOO_DEEP_RECURSION: ask in several requests',
-    ],
-    [`SELECT ${'1 + '.repeat(3_000)}1`, 'is beyond a limit of the engine, TOO_'],
-  ])('%s', async (sql, message) => {
-    expect(await rejection(sql)).toContain(message);
-  });
+test.each([
+  ['SELECT now64(6)', 'must not call now64(); use @now, the instant of the query'],
+  ['SELECT * FROM numbers(3)', 'must not read the table function numbers(); what can be read is app, errors'],
+  ['SELECT {a:String} FROM app', 'must not have {…}: write parameters as @name and maps as map(…)'],
+  [
+    "SELECT match(id, 'a.{1,1000}.{1000}') FROM app",
+    'has a pattern that is too large a pattern: 2001 characters',
+  ],
+  ['SELECT id LIKE @project FROM app', 'position(text, @name) looks for the value of a parameter'],
+  [`SELECT '${'x'.repeat(17_000)}'`, 'must be at most 16384 bytes long'],
+  [
+    "SELECT toHour(timestamp, 'Mars/Olympus') FROM app",
+    `must not have the time zone "Mars/Olympus"; a time zone is a name of the tz database, written out: 'UTC'`,
+  ],
+  [
+    `SELECT ${'['.repeat(400)}1${']'.repeat(400)}`,
+    'is beyond a limit of the engine, TOO_DEEP_RECURSION: ask in several requests',
+  ],
+  [`SELECT ${'1 + '.repeat(3_000)}1`, 'is beyond a limit of the engine, TOO_'],
+])('a rejection says what was not allowed and what would be: %s', async (sql, message) => {
+  expect(await rejection(sql)).toContain(message);
 });
 
 describe('what a view keeps out', () => {
@@ -134,14 +127,8 @@ describe('what a view keeps out', () => {
 
   // The engine looks names within a view up where the view is used.
   test('stays out whatever the caller gives the names that the view is made of', async () => {
-    const names = [
-      ...new Set(SQL.match(/[a-z_]\w*/gi)),
-      'equals',
-      'and',
-      'greaterOrEquals',
-      'array',
-      'match',
-    ];
+    const used = new Set(SQL.match(/[a-z_]\w*/gi));
+    const names = [...used, 'equals', 'and', 'greaterOrEquals', 'array', 'match'];
     const forms = (name: string) => [
       `WITH 0 AS ${name} SELECT count() AS c FROM errors`,
       `WITH ((a, b) -> 1) AS ${name} SELECT count() AS c FROM errors`,
@@ -155,11 +142,8 @@ describe('what a view keeps out', () => {
     ];
     let answered = 0;
     for (const sql of names.flatMap(forms)) {
-      const rows = await ask(sql).catch((error: unknown) => {
-        if (error instanceof TailraceError) return [];
-        throw error;
-      });
-      for (const row of rows) {
+      const answer = await tryAsk(sql);
+      for (const row of answer instanceof TailraceError ? [] : answer) {
         answered++;
         expect([sql, row['c']]).toEqual([sql, 10]);
       }
@@ -202,14 +186,12 @@ describe('any mix of good and bad parts', () => {
     let answered = 0;
     await fc.assert(
       fc.asyncProperty(mixed, async (sql) => {
-        const rows = await ask(sql).catch((error: unknown) => {
-          if (!(error instanceof TailraceError)) throw error;
-          expect(['invalid_parameter', 'query_failed', 'query_timeout']).toContain(error.code);
-          return undefined;
-        });
+        const answer = await tryAsk(sql);
+        if (answer instanceof TailraceError)
+          return void expect(['invalid_parameter', 'query_failed', 'query_timeout']).toContain(answer.code);
         // The text itself may name the canary's table or file; its rows may not.
-        expect(JSON.stringify(rows ?? '')).not.toContain(CANARY);
-        if (rows !== undefined) answered++;
+        expect(JSON.stringify(answer)).not.toContain(CANARY);
+        answered++;
       }),
       runs(1500),
     );
@@ -233,8 +215,6 @@ test('where sandboxing is off, sql is a parameter that nobody declared', async (
   expect(await checkOff(stored, { sql: '' })).toBe(stored);
 });
 
-describe('legitimate SELECTs', () => {
-  test.each(LEGITIMATE)('answer: %s', async (sql) => {
-    expect(JSON.stringify(await ask(sql))).not.toContain(CANARY);
-  });
+test.each(LEGITIMATE)('a legitimate SELECT answers: %s', async (sql) => {
+  expect(JSON.stringify(await ask(sql))).not.toContain(CANARY);
 });

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import { TailraceError } from '../../src/errors.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { createRunner } from '../../src/query/run.ts';
@@ -125,5 +126,11 @@ export async function openSandbox(env: Readonly<Record<string, string>> = {}, na
     const { body } = await run(createQuestion(await check(sql), values));
     return (JSON.parse(body.toString()) as { result: Record<string, unknown>[] }).result;
   }
-  return { core, stored, check, ask, canaryFile };
+  /** The rows, or the error of a text that is rejected, before it runs or by the engine. */
+  const tryAsk = (sql: string) =>
+    ask(sql).catch((error: unknown) => {
+      if (error instanceof TailraceError) return error;
+      throw error;
+    });
+  return { core, stored, check, ask, tryAsk, canaryFile };
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
 import { EVERYTHING, parseSearch, type SearchTree } from '../../src/search/parse.ts';
 import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';
+import { errorOf } from '../support/keys.ts';
 import { runs } from '../support/property.ts';
 
 const CLAUSES_MAX = 128;
@@ -129,7 +130,7 @@ test.each([
   [`b x:${'*a'.repeat(128)}`, 4, 'texts between *'],
   [`${'a.'.repeat(31)}b:1 `.repeat(17), 16 * 66, 'each 4 names of a field'],
 ])('rejects, with the place and what would be right: %j', (text, position, message) => {
-  const error = catchError(() => parse(text));
+  const error = errorOf(() => parse(text));
   expect(error.errors).toEqual([{ parameter: 'q', position, message: expect.stringContaining(message) }]);
   expect(error.message).toBe(`the search ${error.errors[0]?.message}`);
 });
@@ -170,14 +171,4 @@ function countSteps(work: () => unknown): number {
     RegExp.prototype.exec = exec;
   }
   return steps;
-}
-
-function catchError(work: () => unknown): TailraceError {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof TailraceError) return error;
-    throw error;
-  }
-  throw new Error('nothing was thrown');
 }

@@ -54,3 +54,12 @@ export function parseByHex(text: string): unknown {
     ),
   );
 }
+
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

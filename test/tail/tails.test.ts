@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createCursors } from '../../src/query/cursor.ts';
 import { NDJSON_FORMAT } from '../../src/query/format.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
@@ -34,8 +34,9 @@ const run: Run = async (question, options) => {
   return await runner(question, options);
 };
 
+/** Tails that are closed after the test. */
 function openTails(limits: object = {}) {
-  return createTails({
+  const tails = createTails({
     ...{ run, writes: core.writes, seesEveryWrite: true, cursors },
     registry: core.registry,
     now: () => NOW,
@@ -43,6 +44,8 @@ function openTails(limits: object = {}) {
     onEnded: (reason) => void ended.push(reason),
     onFailure: (error) => void failures.push(error),
   });
+  onTestFinished(() => tails.close());
+  return tails;
 }
 
 const endpoint = core.registry.getEndpoint('logs.all');
@@ -62,10 +65,7 @@ function createSink() {
   let text = '';
   let waiting = 0;
   let reason: string | undefined;
-  const state: { isSlow: boolean; drained: Promise<boolean> } = {
-    isSlow: false,
-    drained: Promise.resolve(true),
-  };
+  const state = { isSlow: false, drained: Promise.resolve(true) };
   const sink: Sink = {
     get waitingBytes() {
       return waiting;
@@ -113,12 +113,9 @@ async function tick(tails: ReturnType<typeof openTails>, until: () => boolean) {
 
 const HOUR_AGO: Position = [String((NOW - 3_600_000) * 1_000), ''];
 
-/** Readers that go on after a position, in these lanes; each takes no more until `drained`. */
-function openResumed(
-  tails: ReturnType<typeof openTails>,
-  wanted: readonly string[],
-  drained: Promise<boolean>,
-) {
+/** Readers that go on after a position, in these lanes; each takes no more until `drain`. */
+function openResumed(tails: ReturnType<typeof openTails>, wanted: readonly string[]) {
+  const { promise: drained, resolve } = Promise.withResolvers<boolean>();
   const readers: (ReturnType<typeof createSink> & { readonly lane: string })[] = [];
   const opened = wanted.map(async (lane) => {
     const tail = await tails.open(ask({ position: HOUR_AGO, lane }));
@@ -128,7 +125,8 @@ function openResumed(
     tail.start(reader.sink);
     return tail;
   });
-  return { readers, opened, served: () => readers.map(({ lane }) => lane).toSorted() };
+  const served = () => readers.map(({ lane }) => lane).toSorted();
+  return { readers, opened, served, drain: () => resolve(true) };
 }
 
 const many = (lane: string, count: number) => Array.from({ length: count }, () => lane);
@@ -166,7 +164,6 @@ describe('the tails of one question', () => {
     await storeRows(['c']);
     await tick(tails, () => other.ids().length === 3);
     expect([lanes.slice(0, 2).toSorted(), lanes.slice(2)]).toEqual([['busy', 'other'], ['other']]);
-    tails.close();
   });
 
   test('miss no row of a burst, and lose none when they connect again, beside a row from the future', async () => {
@@ -185,7 +182,6 @@ describe('the tails of one question', () => {
     const again = await open(tails, cursors.read(endpoint, values, { cursor: last }));
     await tick(tails, () => again.ids().length >= 22);
     expect(again.ids().toSorted()).toEqual(['ahead', 'ahead too', ...range(480, 500)].toSorted());
-    tails.close();
   });
 
   test('end with a reason if more rows come at once than are read', async () => {
@@ -211,7 +207,6 @@ test('a reader that is too slow is ended with a reason, and the others go on', a
   await tick(tails, () => quick.ids().length === 91);
   expect([slow.reason(), slow.ids().length, quick.reason()]).toEqual(['slow_reader', 90, undefined]);
   expect(ended).toEqual(['slow_reader']);
-  tails.close();
 });
 
 test('a tail goes on after queries that fail, and ends if they go on failing', async () => {
@@ -233,35 +228,30 @@ describe('tails that go on after a position', () => {
   test('hold their rows four of a key at a time, and give way when they are read or left', async () => {
     const tails = openTails();
     await storeRows(['a', 'b']);
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const { readers, opened } = openResumed(tails, many('key', 6), promise);
+    const { readers, opened, drain } = openResumed(tails, many('key', 6));
     await expect.poll(() => readers.length).toBe(4);
     (await opened[0])?.leave();
     await expect.poll(() => readers.length).toBe(5);
-    resolve(true);
+    drain();
     await Promise.all(opened);
     expect(readers.map(({ ids }) => ids())).toEqual(readers.map(() => ['a', 'b']));
-    tails.close();
   });
 
   test('are served while another key or another token has many slow readers', async () => {
     const tails = openTails();
     await storeRows(['a']);
-    const { promise, resolve } = Promise.withResolvers<boolean>();
     const lanes = [...many('greedy/token', 20), ...many('second', 20), 'greedy/other', 'third', 'fourth'];
-    const { served, opened } = openResumed(tails, lanes, promise);
+    const { served, opened, drain } = openResumed(tails, lanes);
     const expected = [...many('greedy/token', 2), ...many('second', 3), 'greedy/other', 'third', 'fourth'];
     await expect.poll(served).toEqual(expected.toSorted());
-    resolve(true);
+    drain();
     await Promise.all(opened);
-    tails.close();
   });
 
   test('leave the queue with their reader', async () => {
     const tails = openTails();
     await storeRows(['a']);
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const { opened, readers } = openResumed(tails, many('key', 4), promise);
+    const { opened, readers } = openResumed(tails, many('key', 4));
     await Promise.all(opened);
     const gone = new AbortController();
     const waiting = tails.open(ask({ position: HOUR_AGO, signal: gone.signal }));
@@ -269,11 +259,9 @@ describe('tails that go on after a position', () => {
     gone.abort(new Error('gone'));
     await expect(waiting).rejects.toThrow('gone');
     expect(tails.count).toBe(4);
-    const next = openResumed(tails, ['key'], promise);
+    const next = openResumed(tails, ['key']);
     (await opened[0])?.leave();
     await expect.poll(() => [readers.length, next.readers.length]).toEqual([4, 1]);
-    resolve(true);
-    tails.close();
   });
 });
 

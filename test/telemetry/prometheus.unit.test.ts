@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMetricRegistry } from '../../src/telemetry/prometheus.ts';
 
-/** The lines of a metric. */
-async function linesOf({ render }: ReturnType<typeof createMetricRegistry>, name: string): Promise<string[]> {
-  return (await render()).split('\n').filter((line) => line.includes(name));
-}
-
 test('a counter has a line for each combination of its label values, quoted, in the order of their first use', async () => {
   const registry = createMetricRegistry();
   const counter = registry.counter<[a: string, b: string]>('x_total', 'Help.', ['a', 'b']);
@@ -14,7 +9,7 @@ test('a counter has a line for each combination of its label values, quoted, in 
   counter.at('12', '').value += 3;
   counter.inc('1', '2');
   counter.inc('"\\', '\n');
-  expect(await linesOf(registry, 'x_total')).toEqual([
+  expect((await registry.render()).split('\n').filter((line) => line.includes('x_total'))).toEqual([
     '# HELP x_total Help.',
     '# TYPE x_total counter',
     'x_total{a="start",b=""} 0',

@@ -1,9 +1,9 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { openCore } from '../../src/service/open-core.ts';
 import { faultsIn } from '../support/faults.ts';
-import { ownFolder, testConfig } from '../support/service.ts';
+import { ownFolder, testConfig, writeFiles } from '../support/service.ts';
 
 const folder = await ownFolder();
 const config = testConfig(join(folder.path, 'data'), {
@@ -40,13 +40,8 @@ columns:
 `,
 };
 
-async function write(path: string, text: string): Promise<void> {
-  await mkdir(dirname(join(folder.path, path)), { recursive: true });
-  await writeFile(join(folder.path, path), text);
-}
-const writeAll = async () => {
-  for (const [path, text] of Object.entries(FILES)) await write(path, text);
-};
+const write = (path: string, text: string) => writeFiles(folder.path, { [path]: text });
+const writeAll = () => writeFiles(folder.path, FILES);
 
 await writeAll();
 const core = await openCore(config, 'a test');

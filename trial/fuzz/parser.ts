@@ -130,7 +130,7 @@ async function shortestMs(work: () => unknown): Promise<number> {
 }
 
 /** Time on a core up to the end of the promise: the least of several tries, since it includes collecting the garbage of what ran before. */
-async function leastCoreMs(work: () => unknown): Promise<number> {
+export async function leastCoreMs(work: () => unknown): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let i = 0; i < TRIES; i++) {
     const start = process.threadCpuUsage();

@@ -18,6 +18,10 @@ async function start(respond?: Parameters<typeof startReceiver>[0]): Promise<Rec
   return server;
 }
 
+/** Sends a message to Slack's kind of receiver. */
+const sendSlack = ({ url }: ReceiverServer) =>
+  open('slack', { url }).send({ id: 'm', message: alertMessage(), sentAtMs }, signal);
+
 function open(kind: string, fields: object) {
   const opened = RECEIVER_KINDS[kind]?.open(fields, { isPrivate: true, lookup: undefined });
   if (opened === undefined) throw new Error(kind);
@@ -128,10 +132,7 @@ test('sends Alertmanager an alert for each instance, which ends unless it is sen
 test('says why a receiver did not accept a message, and whether that was this message', async () => {
   const fail = async (status: number, headers: Record<string, string> = {}) => {
     const server = await start((_, response) => response.writeHead(status, headers).end('no such\nteam'));
-    const outgoing = { id: 'm', message: alertMessage(), sentAtMs };
-    const error: unknown = await open('slack', { url: server.url })
-      .send(outgoing, signal)
-      .catch((one) => one);
+    const error: unknown = await sendSlack(server).catch((one) => one);
     expect(server.received).toHaveLength(1);
     return error as Error & { readonly retryAfterMs: number | undefined };
   };
@@ -145,11 +146,7 @@ test('says why a receiver did not accept a message, and whether that was this me
 
 test('a receiver that closes the connection has not rejected the message', async () => {
   const server = await start((request) => request.socket.destroy());
-  const sending = open('slack', { url: server.url }).send(
-    { id: 'm', message: alertMessage(), sentAtMs },
-    signal,
-  );
-  await expect(sending).rejects.toMatchObject({ isRejected: false, retryAfterMs: undefined });
+  await expect(sendSlack(server)).rejects.toMatchObject({ isRejected: false, retryAfterMs: undefined });
   expect(server.received).toHaveLength(1);
 });
 
@@ -161,11 +158,7 @@ test('does not read a response without an end', async () => {
     response.writeHead(500).on('drain', write);
     write();
   });
-  const sending = open('slack', { url: server.url }).send(
-    { id: 'm', message: alertMessage(), sentAtMs },
-    signal,
-  );
-  await expect(sending).rejects.toThrow(/^returned 500: x{1,1024}$/);
+  await expect(sendSlack(server)).rejects.toThrow(/^returned 500: x{1,1024}$/);
 });
 
 test('hides every part of a URL that may be a key, also if a response repeats only that', () => {

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { AlertMessage } from '../../../src/alerts/message.ts';
-import type { Outbox, OutboxMessage } from '../../../src/alerts/outbox.ts';
+import { createOutbox } from '../../../src/alerts/outbox.ts';
 import { type Outgoing, type Receiver, SendError } from '../../../src/alerts/receivers/receiver.ts';
 import { createSender, type Sender, type SenderEvent } from '../../../src/alerts/receivers/sender.ts';
 import { alertMessage } from '../../support/alert.ts';
+import { createMemoryAlerts } from '../../support/alert-store.ts';
 
 const DAY_MS = 86_400_000;
 const START_MS = Date.UTC(2026, 10, 20, 12);
@@ -30,11 +31,13 @@ function receiver(name: string, respond: Respond = async () => {}) {
 
 let sender: Sender | undefined;
 const events: SenderEvent[] = [];
-let outbox = createOutbox();
+let world = createMemoryAlerts();
+let created = 0;
 let firing: AlertMessage[] = [];
 
 function open(...receivers: Receiver[]): Sender {
   const clocks = { now: Date.now, ticks: Date.now, random: () => 0 };
+  const outbox = createOutbox(world.store, Date.now);
   const options = { ...clocks, outbox, listFiring: async () => firing };
   const byName = new Map(receivers.map((one) => [one.name, one]));
   const opened = createSender({ ...options, receivers: () => byName, watch: (event) => events.push(event) });
@@ -55,7 +58,8 @@ afterEach(async () => {
   vi.useRealTimers();
   events.length = 0;
   firing = [];
-  outbox = createOutbox();
+  world = createMemoryAlerts();
+  created = 0;
 });
 
 beforeEach(() => {
@@ -67,11 +71,11 @@ test('sends what is stored, in its order and once, within half a second', async 
   const ops = receiver('ops');
   open(ops);
   await pass(0);
-  const ids = [1, 2, 3].map(() => outbox.put('ops', alertMessage(), Date.now()));
+  const ids = [1, 2, 3].map(() => put('ops', alertMessage(), Date.now()));
   await pass(500);
   expect(ops.sent.map(({ id }) => id)).toEqual(ids);
   await pass(10_000);
-  expect(outbox.finished).toEqual(ids);
+  expect(await waiting()).toEqual([]);
   expect(ops.sent).toHaveLength(3);
   expect(events).toMatchObject(ids.map((id) => ({ kind: 'sent', receiver: 'ops', id, tries: 1 })));
 });
@@ -81,10 +85,11 @@ test('receivers that hang or fail keep no other one waiting', async () => {
   const [hangs, good] = [receiver('hangs', hang), receiver('good')];
   open(hangs, fails, good);
   for (let count = 1; count <= 3; count++) {
-    for (const { name } of [hangs, fails, good]) outbox.put(name, alertMessage(), Date.now());
+    for (const { name } of [hangs, fails, good]) put(name, alertMessage(), Date.now());
     await pass(750);
     expect([hangs, fails, good].map(({ sent }) => sent.length)).toEqual([0, 0, count]);
-    expect(outbox.waiting.size).toBe(2 * count);
+    const left = await Promise.all(['hangs', 'fails', 'good'].map(waiting));
+    expect(left.map(({ length }) => length)).toEqual([count, count, 0]);
   }
 });
 
@@ -95,7 +100,7 @@ test('tries again with back-off and the same id, and keeps the order meanwhile',
     tries.push(outgoing);
     if (isDown) throw new SendError('connect ECONNREFUSED for hunter2');
   });
-  const [first, second] = [1, 2].map(() => outbox.put('ops', alertMessage(), START_MS));
+  const [first, second] = [1, 2].map(() => put('ops', alertMessage()));
   open(ops);
   await pass(120_000);
   expect(tries.map(({ id }) => id)).toEqual(Array(6).fill(first));
@@ -112,7 +117,7 @@ test('waits as long as Retry-After says, up to an hour', async () => {
     tries.push((sentAtMs - START_MS) / 1_000);
     throw new SendError('returned 429', { retryAfterMs: tries.length === 1 ? 100_000 : DAY_MS });
   });
-  outbox.put('ops', alertMessage(), START_MS);
+  put('ops', alertMessage());
   open(ops);
   await pass(3_800_000);
   expect(tries).toEqual([0, 100, 3_700]);
@@ -123,11 +128,11 @@ test('a message that is rejected does not hold up the next', async () => {
     if (message.alert === 'bad') throw new SendError('returned 400', { isRejected: true });
     if (message.alert === 'worse') throw new TypeError('cannot be written');
   });
-  for (const alert of ['bad', 'worse', 'good']) outbox.put('ops', alertMessage({ alert }), START_MS);
+  for (const alert of ['bad', 'worse', 'good']) put('ops', alertMessage({ alert }));
   open(ops);
   await pass(0);
   expect(ops.sent.map(({ id }) => id)).toEqual(['msg_3']);
-  expect(outbox.waiting.size).toBe(2);
+  expect((await waiting()).map(({ id }) => id)).toEqual(['msg_1', 'msg_2']);
 });
 
 test('gives up after a day of tries, and goes on with the next message', async () => {
@@ -135,13 +140,13 @@ test('gives up after a day of tries, and goes on with the next message', async (
   const ops = receiver('ops', async () => {
     if (isDown) throw new SendError('returned 500');
   });
-  const id = outbox.put('ops', alertMessage(), START_MS);
+  const id = put('ops', alertMessage());
   open(ops);
   await pass(DAY_MS - 600_000);
-  expect(outbox.givenUp.size).toBe(0);
-  const next = outbox.put('ops', alertMessage(), Date.now());
+  expect(await waiting()).toHaveLength(1);
+  const next = put('ops', alertMessage(), Date.now());
   await pass(1_300_000);
-  expect([...outbox.givenUp]).toEqual([[id, 'returned 500']]);
+  expect((await waiting()).map((one) => one.id)).toEqual([next]);
   expect(events.filter(({ kind }) => kind === 'given_up')).toMatchObject([
     { receiver: 'ops', id, reason: 'returned 500' },
   ]);
@@ -152,34 +157,34 @@ test('gives up after a day of tries, and goes on with the next message', async (
 
 test('a clock that jumps ends no message that was hardly tried', async () => {
   open(receiver('ops', () => Promise.reject(new SendError('returned 500'))));
-  outbox.put('ops', alertMessage(), START_MS - 100 * DAY_MS);
+  put('ops', alertMessage(), START_MS - 100 * DAY_MS);
   await pass(60_000);
-  expect(outbox.givenUp.size).toBe(0);
+  expect(await waiting()).toHaveLength(1);
 });
 
 test('a message that was accepted is not sent again while the outbox cannot be written', async () => {
   const ops = receiver('ops', async () => {
-    outbox.failure = new Error('connection terminated');
+    world.state.failure = new Error('connection terminated');
   });
-  const id = outbox.put('ops', alertMessage(), START_MS);
+  put('ops', alertMessage());
   open(ops);
   await pass(30_000);
   expect(ops.sent).toHaveLength(1);
   expect(events.filter(({ kind }) => kind === 'outbox_failed')).toEqual([
     { kind: 'outbox_failed', receiver: 'ops', reason: 'connection terminated' },
   ]);
-  outbox.failure = undefined;
+  world.state.failure = undefined;
   await pass(2_000);
   expect(ops.sent).toHaveLength(1);
-  expect(outbox.finished).toEqual([id]);
+  expect(await waiting()).toEqual([]);
 });
 
 test('closing stops the try; its message stays, and is sent with the same id after the next start', async () => {
-  const id = outbox.put('ops', alertMessage(), START_MS);
+  const id = put('ops', alertMessage());
   open(receiver('ops', hang));
   await pass(1_000);
   await sender?.stop();
-  expect([events, outbox.waiting.get(id)?.tries]).toEqual([[], 0]);
+  expect([events, (await waiting())[0]?.tries]).toEqual([[], 0]);
   const ops = receiver('ops');
   open(ops);
   await pass(0);
@@ -192,7 +197,7 @@ test('sends again what fires to a receiver that forgets it, and nothing older th
     if (isDown) throw new SendError('returned 503');
   });
   firing = [alertMessage()];
-  outbox.put('prometheus', alertMessage(), START_MS);
+  put('prometheus', alertMessage());
   open(Object.assign(prometheus, { resendMs: 60_000 }), receiver('ops'));
   await pass(150_000);
   const seconds = prometheus.sent.map(({ atMs }) => (atMs - START_MS) / 1_000);
@@ -200,7 +205,7 @@ test('sends again what fires to a receiver that forgets it, and nothing older th
   isDown = true;
   await pass(60_000);
   // While the receiver is down it resolves, and fires again.
-  const resolved = outbox.put('prometheus', alertMessage({ status: 'resolved' }), Date.now());
+  const resolved = put('prometheus', alertMessage({ status: 'resolved' }), Date.now());
   await pass(60_000);
   isDown = false;
   await pass(300_000);
@@ -213,45 +218,12 @@ test('sends again what fires to a receiver that forgets it, and nothing older th
   });
 });
 
-/** An outbox without a store: what is due comes in the order of `put`. */
-function createOutbox() {
-  const waiting = new Map<string, OutboxMessage & { dueAtMs: number }>();
-  const finished: string[] = [];
-  const givenUp = new Map<string, string>();
-  let created = 0;
-  /** Every method rejects with `failure` while it is set. */
-  const state = { failure: undefined as Error | undefined };
-
-  const outbox: Omit<Outbox, 'findStale'> = {
-    async next(receiver, nowMs) {
-      check();
-      return [...waiting.values()].find((one) => one.receiver === receiver && one.dueAtMs <= nowMs);
-    },
-    async done({ id }) {
-      check();
-      if (waiting.delete(id)) finished.push(id);
-    },
-    async again(id, dueAtMs, reason) {
-      check();
-      const one = waiting.get(id);
-      if (one !== undefined) waiting.set(id, { ...one, tries: one.tries + 1, dueAtMs, reason });
-    },
-    async giveUp({ id }, reason) {
-      check();
-      if (waiting.delete(id)) givenUp.set(id, reason);
-    },
-  };
-
-  function check(): void {
-    if (state.failure !== undefined) throw state.failure;
-  }
-
-  return Object.assign(state, outbox, {
-    ...{ waiting, finished, givenUp },
-    put(receiver: string, message: AlertMessage, firstMs: number): string {
-      const id = `msg_${++created}`;
-      waiting.set(id, { id, receiver, alert: '', message, tries: 0, firstMs, reason: '', dueAtMs: firstMs });
-      return id;
-    },
-  });
+/** Adds a message to the outbox. @returns its id */
+function put(receiver: string, message: AlertMessage, firstMs = START_MS): string {
+  const id = `msg_${++created}`;
+  void world.store.addMessage({ id, alert: 'a', receiver, message: JSON.stringify(message) }, firstMs);
+  return id;
 }
+
+/** The messages that a receiver has not been sent. */
+const waiting = (receiver = 'ops') => world.store.listMessages(receiver, 'a');

@@ -130,42 +130,28 @@ describe('what will not do is rejected, and nothing is changed', () => {
     await expectRejected(dir, message);
   });
 
-  test.each<[string, (dir: string) => Promise<void>, string?]>([
-    ['that leads out', (dir) => changeList(dir, '../../outside')],
-    ['that leads out of a table', (dir) => changeList(dir, 'data/tailrace/edge_logs/a/../../outside')],
-    ['that is absolute', (dir) => changeList(dir, '/tmp/outside')],
-    [
-      'in a list with a base',
-      (dir) => appendFile(join(dir, 'events/.backup'), '<base_backup>'),
-      'base_backup',
-    ],
-  ])('as a backup whose manifest is right, with a path %s', async (name, spoil, fault = 'outside') => {
-    await expectHostile(name, spoil, fault);
-  });
-
   const OBJECTS =
     "disk(type = object_storage, object_storage_type = local, metadata_type = local, path = '/tmp/outside')";
-  test.each([
-    ['on another disk', / SETTINGS index/, ` SETTINGS disk/**/= ${OBJECTS}, index`],
-    [
-      'on a disk behind a quote',
-      / SETTINGS index/,
-      " /* ' */ SETTINGS disk = disk(type = local) /* ' */, index",
-    ],
-    ['of another engine', /ENGINE = .*/, "ENGINE = File('CSV', '/tmp/outside')"],
-    ['that is a dictionary', /^CREATE TABLE/, 'CREATE DICTIONARY'],
-  ])('as a backup whose manifest is right, with a table %s', async (name, from, to) => {
-    await expectHostile(name, (dir) => changeTable(dir, from, to), 'edge_logs.sql');
-  });
-
-  async function expectHostile(name: string, spoil: (dir: string) => Promise<void>, fault: string) {
+  const QUOTED = " /* ' */ SETTINGS disk = disk(type = local) /* ' */, index";
+  const outside = (path: string) => (dir: string) => changeList(dir, path);
+  const table = (from: RegExp, to: string) => (dir: string) => changeTable(dir, from, to);
+  test.each<[what: string, spoil: (dir: string) => Promise<void>, fault: string]>([
+    ['a path that leads out', outside('../../outside'), 'outside'],
+    ['a path that leads out of a table', outside('data/tailrace/edge_logs/a/../../outside'), 'outside'],
+    ['an absolute path', outside('/tmp/outside'), 'outside'],
+    ['a base', (dir) => appendFile(join(dir, 'events/.backup'), '<base_backup>'), 'base_backup'],
+    ['another disk', table(/ SETTINGS index/, ` SETTINGS disk/**/= ${OBJECTS}, index`), 'edge_logs.sql'],
+    ['a disk behind a quote', table(/ SETTINGS index/, QUOTED), 'edge_logs.sql'],
+    ['another engine', table(/ENGINE = .*/, "ENGINE = File('CSV', '/tmp/outside')"), 'edge_logs.sql'],
+    ['a dictionary', table(/^CREATE TABLE/, 'CREATE DICTIONARY'), 'edge_logs.sql'],
+  ])('as a backup whose manifest is right, with %s', async (name, spoil, fault) => {
     const dir = at(`hostile-${name.replaceAll(' ', '-')}`);
     await cp(at('saved'), dir, { recursive: true });
     await spoil(dir);
     await writeManifest(dir);
     await expectRejected(dir, new RegExp(`is not one of Tailrace's: "[^"]*${fault}`));
     expect(existsSync('/tmp/outside')).toBe(false);
-  }
+  });
 
   async function expectRejected(dir: string, message: RegExp): Promise<void> {
     expectExit(await restore(dir, 'rejected-data'), 1, message);

@@ -1,6 +1,6 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { openCore } from '../../../src/service/open-core.ts';
 import { addEndpoint } from '../../../trial/endpoint.ts';
 import { expectExit } from '../../support/cli.ts';
@@ -21,23 +21,21 @@ afterAll(() => core.close());
 const check = (more: Record<string, string> = {}) => runProgram(['check'], { ...env, ...more });
 beforeEach(() => writeFile(POSTGRES, original));
 
-describe('tailrace check beside a running service', () => {
-  test('finds that a stored column cannot have another type, as the service does, beside other faults', async () => {
-    const edited = original.replace('user_name: { type: keyword', 'user_name: { type: integer');
-    expect(edited).not.toBe(original);
-    await writeFile(POSTGRES, edited);
-    const faults = await faultsIn(core.reload); // of the service itself
-    expect(faults).toEqual([expect.stringContaining('column "user_name" of postgres.logs is stored')]);
-    expect(await check()).toEqual({ code: 1, stdout: '', stderr: `tailrace: ${faults[0]}\n` });
+test('tailrace check beside a running service finds that a stored column cannot have another type, as the service does, beside other faults', async () => {
+  const edited = original.replace('user_name: { type: keyword', 'user_name: { type: integer');
+  expect(edited).not.toBe(original);
+  await writeFile(POSTGRES, edited);
+  const faults = await faultsIn(core.reload); // of the service itself
+  expect(faults).toEqual([expect.stringContaining('column "user_name" of postgres.logs is stored')]);
+  expect(await check()).toEqual({ code: 1, stdout: '', stderr: `tailrace: ${faults[0]}\n` });
 
-    const sql = 'SELECT count() AS n FROM nowhere WHERE @project = 1';
-    const id = 'a0000000-0000-4000-8000-000000000009';
-    const endpoints = definitions.TAILRACE_ENDPOINTS_DIR;
-    await addEndpoint(endpoints, { name: 'test.wrong', id, sql, caching: 'disabled' });
-    const both = await check();
-    await rm(join(endpoints, 'test.wrong'), { recursive: true });
-    expectExit(both, 1, /nowhere[\s\S]*column "user_name"/);
-  });
+  const sql = 'SELECT count() AS n FROM nowhere WHERE @project = 1';
+  const id = 'a0000000-0000-4000-8000-000000000009';
+  const endpoints = definitions.TAILRACE_ENDPOINTS_DIR;
+  await addEndpoint(endpoints, { name: 'test.wrong', id, sql, caching: 'disabled' });
+  const both = await check();
+  await rm(join(endpoints, 'test.wrong'), { recursive: true });
+  expectExit(both, 1, /nowhere[\s\S]*column "user_name"/);
 });
 
 test('tailrace check finds the faults of the receivers, and the alerts that name none of them', async () => {

@@ -18,14 +18,8 @@ const dayOf = (daysAgo: number) => new Date(NOON - (daysAgo - 1) * DAY_MS).toISO
 
 function event(id: string, { daysAgo = 1, second = 0, message = 'x', metadata = {} as object } = {}) {
   const timestamp = new Date(NOON - (daysAgo - 1) * DAY_MS + second * 1000).toISOString();
-  const request = { method: 'GET', path: `/rest/v1/${id}` };
-  return {
-    id,
-    timestamp,
-    project: `p${second % 3}`,
-    event_message: message,
-    metadata: { request, ...metadata },
-  };
+  const own = { request: { method: 'GET', path: `/rest/v1/${id}` }, ...metadata };
+  return { id, timestamp, project: `p${second % 3}`, event_message: message, metadata: own };
 }
 
 const EVENTS = [

@@ -18,19 +18,10 @@ const load = (files: readonly string[], stdin = '') =>
 const PROJECT = newProject();
 const [good = '', last = ''] = toNdjson(edgeEvents(2, PROJECT)).split('\n');
 const OLD = '{"timestamp":"1901-01-01T00:00:00Z"}';
+const TIMELESS = '{"timestamp":"yesterday"}';
 const LONG = `{"id":"${'x'.repeat(2_000_000)}"}`;
 /** Of which the first and the last but one are events. */
-const LINES = [
-  good,
-  'no JSON',
-  '[1,2]',
-  '',
-  '{"timestamp":"yesterday"}',
-  OLD,
-  LONG,
-  last,
-  '{"id":"half","ti',
-];
+const LINES = [good, 'no JSON', '[1,2]', '', TIMELESS, OLD, LONG, last, '{"id":"half","ti'];
 const FAULTS = [
   '2: is not valid JSON',
   '3: is not a JSON object',
