@@ -9,9 +9,7 @@ const requestOf = (record: unknown) => ({
 
 /** The event of a record in JSON. */
 function eventOf(record: object): { event_message?: unknown; metadata: Record<string, unknown> } {
-  const [, , event] = [
-    ...otlpEvents(checkRequest(requestOf(record)), (message) => ({ message, isRepaired: false })),
-  ];
+  const [, , event] = [...otlpEvents(checkRequest(requestOf(record)), (message) => message)];
   if (event === undefined || !('text' in event)) throw new Error('there is no event');
   return JSON.parse(event.text);
 }
