@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { createShapeCheck } from '../definitions/shape.ts';
 import { readOperatorFile } from '../definitions/yaml-file.ts';
-import { formatFault, InputError, rejectFaults, TailraceError } from '../errors.ts';
+import { rejectFaults, TailraceError } from '../errors.ts';
 import { wholeNumber } from '../lib/schema.ts';
 import { NAMED_CHARS_MAX, RejectedEvent } from './read-event.ts';
 
@@ -282,8 +282,7 @@ export const NO_QUOTAS: Quotas = {
 /** Reads the file of `TAILRACE_QUOTAS_FILE`. @throws InputError with the line of each fault and what would be right */
 export async function readQuotas(path: string): Promise<Quotas> {
   const file = await readOperatorFile(path, { setting: 'TAILRACE_QUOTAS_FILE' });
-  if (Array.isArray(file)) throw new InputError(file.map(formatFault));
-  if (file.value === null || file.value === undefined) return NO_QUOTAS;
+  if (file === undefined) return NO_QUOTAS;
   rejectFaults(checkShape(file));
   const { default: all = {}, projects = {}, keys = {} } = file.value as Static<typeof FILE>; // checkShape has found no fault
   const quotas = new Map<string, Quota>();
