@@ -37,7 +37,7 @@ interface Group {
   readonly source: Source;
   readonly layout: RowLayout;
   readonly token: string | undefined;
-  readonly parts: Buffer[];
+  readonly parts: Uint8Array[];
   readonly done: PromiseWithResolvers<void>;
   /** The keys whose rows it has: it is sent at the first turn of any of them. */
   readonly keys: Set<string>;
