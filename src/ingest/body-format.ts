@@ -69,7 +69,7 @@ export interface WireEvents {
   readonly events: Iterable<WireEvent>;
   readonly count: number;
   /** Members of a body that is an object; one of them may name the source. */
-  readonly fields: Readonly<Record<string, unknown>>;
+  readonly fields?: Readonly<Record<string, unknown>>;
 }
 
 export interface CutOptions {
@@ -203,7 +203,7 @@ const EVENTS_CHARS_MAX = 64 * 1024 * 1024;
 /** Returns events that are decoded in turn, within the bounds of one body. @throws TailraceError `body_too_large` */
 export function lazyEvents(count: number, events: Iterable<WireEvent>, options: CutOptions): WireEvents {
   rejectTooMany(count);
-  return { events: boundEvents(events, options), count, fields: {} };
+  return { events: boundEvents(events, options), count };
 }
 
 /** Passes events on within the bounds of one body. @throws TailraceError `body_too_large` */

@@ -39,7 +39,7 @@ export interface Batch extends Rejections {
 /** Decodes a request body by the rules of docs/ingest.md. @throws TailraceError as `cutEvents` and `getSourceOfBody` */
 export function decodeBatch(input: BatchInput): Batch {
   const { bytes, format, source, candidates, protocol, rules } = input;
-  const { events, count, fields } = cutEvents(bytes, format, input);
+  const { events, count, fields = {} } = cutEvents(bytes, format, input);
   const named = source ?? (protocol === undefined ? getSourceOfBody(candidates, fields) : undefined);
   const isLarge = count >= (input.blockRowsMin ?? Number.POSITIVE_INFINITY);
   const parts = new Map<Source, ReturnType<typeof createPart>>();

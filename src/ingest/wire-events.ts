@@ -47,18 +47,19 @@ function cutJson(bytes: Buffer): WireEvents {
   const [batch, ...names] = [...BODY.slots.values()].map((slot) => body.values[slot]);
   const fields = Object.fromEntries(NAMING_MEMBERS.map((name, i) => [name, names[i]]));
   const place = typeof batch === 'object' && batch !== null ? (batch as JsonPlace) : undefined; // as scans return them
-  if (place === undefined || bytes[place.start] !== OPEN_BRACKET) return listOf([bytes], fields);
+  if (place === undefined || bytes[place.start] !== OPEN_BRACKET) return { ...listOf([bytes]), fields };
   const list = bytes.subarray(place.start, place.end);
-  return listOf(cutElements(list, scanJson(list)), fields);
+  return { ...listOf(cutElements(list, scanJson(list))), fields };
 }
 
 /** The members that say something about the body. */
 const BODY = planPaths(['batch', ...NAMING_MEMBERS].map((name) => [name]));
 
 /** Makes an event of each line of a body. */
-function listOf(lines: readonly Buffer[], fields = {}): WireEvents {
-  return { events: lines.map((line) => ({ line })), count: lines.length, fields };
-}
+const listOf = (lines: readonly Buffer[]): WireEvents => ({
+  events: lines.map((line) => ({ line })),
+  count: lines.length,
+});
 
 function scanBody(bytes: Buffer): JsonScan {
   try {

@@ -97,7 +97,7 @@ export const ELASTICSEARCH_FORMATS = {
   'elasticsearch-bulk': {
     cut(bytes, options) {
       const events = [...boundEvents(cutBulk(bytes, options), options)];
-      return { events, count: events.length, fields: {} };
+      return { events, count: events.length };
     },
     countMarks: createMarkCounter('{[,\n'),
   },

@@ -17,7 +17,7 @@ import {
 } from '../body-format.ts';
 import { createMessages, readMessage } from '../protobuf.ts';
 import { parseLabels } from './loki-labels.ts';
-import { findBasicKey, type Protocol } from './protocol.ts';
+import { bodyOf, findBasicKey, type Protocol } from './protocol.ts';
 
 const load = createRequire(import.meta.url);
 const TEXT = 'text/plain; charset=utf-8';
@@ -31,13 +31,8 @@ export const loki: Protocol = {
     summary: 'Loki’s push API',
     id: 'send_loki',
     bodies: [
-      { type: /^application\/json *(?:;|$)/i, shown: 'application/json', format: 'loki-json' },
-      {
-        type: /^application\/x-protobuf *(?:;|$)/i,
-        shown: 'application/x-protobuf',
-        format: 'loki-protobuf',
-        ownEncoding: 'snappy',
-      },
+      bodyOf('application/json', 'loki-json'),
+      { ...bodyOf('application/x-protobuf', 'loki-protobuf'), ownEncoding: 'snappy' },
     ],
     respond({ rejected, reasons }) {
       if (rejected === 0) return { status: 204 };

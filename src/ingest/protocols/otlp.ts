@@ -12,7 +12,7 @@ import {
 import { createMessages, type Messages, readMessage } from '../protobuf.ts';
 import type { Receipt } from '../rejected.ts';
 import { countRecords, type LogRecord, type OtlpRequest, otlpEvents, SEVERITY_NAME } from './otlp-events.ts';
-import type { Protocol, ProtocolHead, ProtocolReply } from './protocol.ts';
+import { bodyOf, type Protocol, type ProtocolHead, type ProtocolReply } from './protocol.ts';
 
 const PROTOBUF = 'application/x-protobuf';
 const JSON_SCHEMA = {
@@ -27,13 +27,8 @@ export const otlp: Protocol = {
     summary: 'Send log records by OpenTelemetry’s protocol',
     id: 'send_otlp_logs',
     bodies: [
-      { type: /^application\/x-protobuf *(?:;|$)/i, shown: PROTOBUF, format: 'otlp-protobuf' },
-      {
-        type: /^application\/json *(?:;|$)/i,
-        shown: 'application/json',
-        format: 'otlp-json',
-        schema: JSON_SCHEMA,
-      },
+      bodyOf(PROTOBUF, 'otlp-protobuf'),
+      { ...bodyOf('application/json', 'otlp-json'), schema: JSON_SCHEMA },
     ],
     respond,
   },
