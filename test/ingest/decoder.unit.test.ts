@@ -52,7 +52,7 @@ function decode(decoder: Decoder, [body, format]: readonly [Body, BodyFormat], s
 async function outcome(decoder: Decoder, body: readonly [Body, BodyFormat], source: Source | null) {
   try {
     const batch = await decode(decoder, body, source);
-    const rows = rowsOf(batch).map((row) => ({ ...row, bytes: row.bytes.toString() }));
+    const rows = rowsOf(batch).map((row) => ({ ...row, bytes: Buffer.from(row.bytes).toString() }));
     return {
       ...batch,
       parts: batch.parts.map((part) => ({ ...part, source: part.source.name, rows: [] })),
