@@ -212,18 +212,19 @@ export interface Duplicates {
   readonly objects: { readonly named: Map<string, Span>; last?: Span }[];
 }
 
-/** Notes a member by its name, which begins at `start`, quotes included. */
+/** Notes a member by its name, which stands at `start` to `end`, quotes included; if members are noted at all. */
 export function addMember(
-  { spans, objects }: Duplicates,
+  duplicates: Duplicates | undefined,
   depth: number,
-  quoted: string,
+  bytes: Buffer,
   start: number,
+  end: number,
 ): void {
-  const object = objects[depth];
-  if (object === undefined) return; // the scan has set it when the object began
-  const name = readString(quoted);
+  const object = duplicates?.objects[depth];
+  if (duplicates === undefined || object === undefined) return; // the scan has set it when the object began
+  const name = readString(bytes.toString('utf8', start, end));
   const earlier = object.named.get(name);
-  if (earlier !== undefined) spans.push(earlier);
+  if (earlier !== undefined) duplicates.spans.push(earlier);
   if (object.last !== undefined) object.last.end = start;
   object.last = { start, end: start };
   object.named.set(name, object.last);

@@ -170,7 +170,7 @@ function open(walk: Walk, closing: number): boolean {
   walk.open.push(closing);
   walk.nodes.push(node);
   if (walk.names !== undefined) walk.names.objects[walk.open.length] = start;
-  if (walk.duplicates !== undefined) walk.duplicates.objects[walk.open.length] = { named: new Map() };
+  else if (walk.duplicates !== undefined) walk.duplicates.objects[walk.open.length] = { named: new Map() };
   startItem(walk, closing);
   return true;
 }
@@ -182,13 +182,14 @@ function goOn(walk: Walk): boolean {
   skipSpace(walk);
   const next = bytes[walk.at];
   const closing = opened[opened.length - 1] ?? 0;
-  if (next !== COMMA && next !== closing) throw NOT_JSON;
-  walk.at++;
   if (next === COMMA) {
+    walk.at++;
     skipSpace(walk);
     startItem(walk, closing);
     return true;
   }
+  if (next !== closing) throw NOT_JSON;
+  walk.at++;
   opened.pop();
   setEnd(walk, walk.nodes.pop());
   return false;
@@ -226,11 +227,10 @@ function passName(walk: Walk): void {
     throw new RangeError(`has a key longer than ${keyCharsMax} characters`);
   if (++walk.keys > limits.keysMax) throw new RangeError(`has more than ${limits.keysMax} keys`);
   const depth = walk.open.length;
-  if (names !== undefined && !walk.mayHaveDuplicates)
+  if (names === undefined) addMember(walk.duplicates, depth, bytes, start, end);
+  else if (!walk.mayHaveDuplicates)
     walk.mayHaveDuplicates =
       !isPlain || addName(names, depth, Math.imul(one, 0x01000193) ^ Math.imul(two, 0x9e3779b1) ^ three);
-  if (walk.duplicates !== undefined)
-    addMember(walk.duplicates, depth, bytes.toString('utf8', start, end), start);
   if (depth === 1) walk.spans.push(start, end);
   const nodes = walk.nodes[depth - 1]?.children;
   walk.node = nodes && findNode(nodes, bytes, start, end, isPlain);
