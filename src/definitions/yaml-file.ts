@@ -156,7 +156,10 @@ export interface OperatorFile {
   readonly isSecret?: boolean;
 }
 
-/** Reads the file that a setting names; `undefined` if it is empty. @throws InputError: missing, open to every user, not YAML */
+/**
+ * Reads the file that a setting names; `undefined` if it is empty.
+ * @throws InputError if it is missing, open to every user or not YAML
+ */
 export async function readOperatorFile(
   path: string,
   { setting, mode: rule, isSecret }: OperatorFile,
