@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Alert, AlertCondition } from '../definitions/alert.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Registry } from '../definitions/registry.ts';
@@ -124,14 +124,8 @@ export function chartColumn(when: AlertCondition): string | undefined {
 function findSeen(when: AlertCondition, rows: readonly Row[], holding: number): Judgement['seen'] {
   const column = chartColumn(when);
   if (column === undefined) return { low: holding, high: holding };
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const { [column]: exact } of rows) {
-    const value = toNumber(exact);
-    if (typeof value !== 'number') continue;
-    low = Math.min(low, value);
-    high = Math.max(high, value);
-  }
-  return low > high ? undefined : { low, high };
+  const values = rows.map((row) => toNumber(row[column])).filter((value) => typeof value === 'number');
+  return values.length === 0 ? undefined : { low: Math.min(...values), high: Math.max(...values) };
 }
 
 /** Rounds a BigInt; other values stay. */
@@ -141,7 +135,7 @@ function toNumber(value: unknown): unknown {
 
 /** Identifies what the points of an alert are values of: those of another query or column are not drawn beside them. */
 export function measureOf({ endpoint, parameters, when }: Alert): string {
-  return hash([endpoint, parameters, chartColumn(when) ?? when]);
+  return hashOf([endpoint, parameters, chartColumn(when) ?? when]);
 }
 
 /**
@@ -149,9 +143,7 @@ export function measureOf({ endpoint, parameters, when }: Alert): string {
  * for each alert: the ticks of a thousand are computed several times a second.
  */
 export const aboutOf = remember(({ endpoint, parameters }: Pick<Alert, 'endpoint' | 'parameters'>) =>
-  hash([endpoint, parameters]),
+  hashOf([endpoint, parameters]),
 );
 
-function hash(about: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, 16);
-}
+const hashOf = (about: readonly unknown[]) => hash('sha256', JSON.stringify(about)).slice(0, 16);

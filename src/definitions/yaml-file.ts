@@ -8,7 +8,7 @@ import {
   parseDocument,
   type YAMLParseError,
 } from 'yaml';
-import { type Fault, messageOf, placeAt } from '../errors.ts';
+import { type Fault, formatFault, InputError, messageOf, placeAt } from '../errors.ts';
 import { findNodeFaults, findYamlExcess, YAML_TOKENS_MAX, type YamlFault } from './yaml-bounds.ts';
 
 const FILE_BYTES_MAX = 1024 * 1024;
@@ -156,21 +156,25 @@ export interface OperatorFile {
   readonly isSecret?: boolean;
 }
 
-/** Reads the file that a setting names, or returns why it is missing, open to every user or not YAML. */
+/**
+ * Reads the file that a setting names; `undefined` if it is empty.
+ * @throws InputError if it is missing, open to every user or not YAML
+ */
 export async function readOperatorFile(
   path: string,
   { setting, mode: rule, isSecret }: OperatorFile,
-): Promise<YamlFile | Fault[]> {
-  const fault = (message: string) => [{ file: path, line: 1, message }];
-  try {
-    const { mode } = await stat(path);
-    if (rule !== undefined && (mode & rule.forbidden) !== 0)
-      return fault(`${rule.fault} (mode ${(mode & 0o777).toString(8)})`);
-  } catch (error) {
-    return fault(describeFailure(error, `is missing; ${setting} names it`));
-  }
+): Promise<YamlFile | undefined> {
+  const reject = (message: string): never => {
+    throw new InputError([formatFault({ file: path, line: 1, message })]);
+  };
+  const { mode } = await stat(path).catch((error: unknown) =>
+    reject(describeFailure(error, `is missing; ${setting} names it`)),
+  );
+  if (rule !== undefined && (mode & rule.forbidden) !== 0)
+    reject(`${rule.fault} (mode ${(mode & 0o777).toString(8)})`);
   const file = await readYamlFile(path);
-  return Array.isArray(file) && isSecret === true ? file.map(withoutQuotes) : file;
+  if (!Array.isArray(file)) return file.value === null || file.value === undefined ? undefined : file;
+  throw new InputError((isSecret === true ? file.map(withoutQuotes) : file).map(formatFault));
 }
 
 /** Cuts a message of the YAML library before what it quotes of the file. */

@@ -70,7 +70,7 @@ export interface RowText {
 export interface RowBlocks {
   readonly columns: readonly BlockColumn[];
   readonly format: 'blocks';
-  readonly blocks: readonly Buffer[];
+  readonly blocks: readonly Uint8Array[];
 }
 
 /** Writes a statement with its values and search guards (sql/search-guard.ts). Called once the query has its slot. */

@@ -1,6 +1,5 @@
-import { isUtf8 } from 'node:buffer';
 import { TailraceError } from '../errors.ts';
-import { findJsonFault } from '../lib/json.ts';
+import { findJsonFault } from './json/scan.ts';
 
 /** The name of a form of bodies; wire-events.ts says how each is read. */
 export type BodyFormat =
@@ -47,22 +46,16 @@ export type WireEvent = (
     }
   | { readonly rejected: string }
 ) & {
-  /** Whether U+FFFD stands for bytes of it that are not UTF-8. */
-  readonly isRepaired?: boolean;
   /** What `accepts` of the sources' files is compared with, such as Loki's labels. */
   readonly labels?: Readonly<Record<string, unknown>>;
   /** What the response says about it, for protocols that respond to each event. */
   readonly echo?: string;
 };
 
-/** Decodes one event when it is its turn. `isRepaired`: some bytes of it, or of its body, are not UTF-8. */
-export type ReadOne<T, M> = (event: T) => { readonly message: M; readonly isRepaired: boolean };
-
-// Far below the limits of events, which read-event.ts has.
-export const PLAIN_KEYS_MAX = 4_000;
+// Far below the limit of events, which read-event.ts has.
 export const PLAIN_KEY_CHARS_MAX = 400;
 
-/** @param isPlain whether it has no equal names, and is far from the limits of events: otherwise its text has to be read */
+/** @param isPlain whether no names are equal, too long or nested too deep: otherwise its text has to be read */
 export function toWireEvent(decoded: DecodedEvent, isPlain: boolean) {
   const members = decoded.members.reduce(
     (text, [name, json]) => `${text}${text === '' ? '' : ','}"${name}":${json}`,
@@ -76,7 +69,7 @@ export interface WireEvents {
   readonly events: Iterable<WireEvent>;
   readonly count: number;
   /** Members of a body that is an object; one of them may name the source. */
-  readonly fields: Readonly<Record<string, unknown>>;
+  readonly fields?: Readonly<Record<string, unknown>>;
 }
 
 export interface CutOptions {
@@ -116,9 +109,9 @@ export const countJsonMarks = createMarkCounter('{[,');
 const VALUES_MAX = 8_000_000;
 
 /** Decodes a body of JSON, with U+FFFD for bytes that are not UTF-8. @throws TailraceError as `rejectUnreadable` */
-export function decodeJson(bytes: Buffer): { readonly text: string; readonly isRepaired: boolean } {
+export function decodeJson(bytes: Buffer): string {
   rejectUnreadable(bytes);
-  return { text: bytes.toString(), isRepaired: !isUtf8(bytes) };
+  return bytes.toString();
 }
 
 /** @throws TailraceError `body_too_large`, `invalid_request` if the bytes cannot be read at all */
@@ -128,11 +121,6 @@ export function rejectUnreadable(bytes: Buffer): void {
     throw new TailraceError('body_too_large', message);
   }
   rejectOtherEncoding(bytes);
-}
-
-/** Marks an event with U+FFFD, if some bytes of its body are not UTF-8: one bad byte loses no other event. */
-export function markRepaired(event: WireEvent, isRepaired: boolean): WireEvent {
-  return isRepaired && 'text' in event ? { ...event, isRepaired: event.text.includes(REPLACEMENT) } : event;
 }
 
 function rejectOtherEncoding(bytes: Buffer): void {
@@ -176,13 +164,17 @@ const PLACED_CHARS_MAX = 256 * 1024;
 
 /** Returns the error of a body that `JSON.parse` has rejected, with the place of the fault. */
 export function malformedJson(text: string, cause: unknown): TailraceError {
-  const place = text.length > PLACED_CHARS_MAX ? undefined : findJsonFault(text);
-  if (place === undefined) return malformed('JSON', cause);
-  const { position, line, column } = place;
+  const bytes = text.length > PLACED_CHARS_MAX ? undefined : Buffer.from(text);
+  const at = bytes && findJsonFault(bytes); // `JSON.parse` names the place of only some, and in words that differ by version
+  if (at === undefined) return malformed('JSON', cause);
+  const before = bytes?.toString('utf8', 0, at) ?? '';
+  const position = before.length;
+  const lines = before.split('\n');
   // Older versions of Fluent Bit send objects, one after the other, as `application/json`.
-  const isNext = text[position] === '{' && text.slice(0, position).trimEnd().endsWith('}');
+  const isNext = text[position] === '{' && before.trimEnd().endsWith('}');
   const hint = isNext ? '; send a list, or one object a line with Content-Type: application/x-ndjson' : '';
-  const message = `is not valid JSON at line ${line}, column ${column}${hint}`;
+  const place = { position, line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+  const message = `is not valid JSON at line ${place.line}, column ${place.column}${hint}`;
   return new TailraceError('invalid_request', `the body ${message}`, {
     cause,
     errors: [{ parameter: 'body', message, ...place }],
@@ -211,7 +203,7 @@ const EVENTS_CHARS_MAX = 64 * 1024 * 1024;
 /** Returns events that are decoded in turn, within the bounds of one body. @throws TailraceError `body_too_large` */
 export function lazyEvents(count: number, events: Iterable<WireEvent>, options: CutOptions): WireEvents {
   rejectTooMany(count);
-  return { events: boundEvents(events, options), count, fields: {} };
+  return { events: boundEvents(events, options), count };
 }
 
 /** Passes events on within the bounds of one body. @throws TailraceError `body_too_large` */
@@ -239,9 +231,6 @@ export const NEWLINE = 0x0a;
 export function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }
-
-/** Stands for bytes that are not UTF-8. */
-const REPLACEMENT = '\ufffd';
 
 /** Returns UTF-8 without the byte order mark that some programs write before it, Windows' above all (RFC 8259, 8.1). */
 export function withoutMark(bytes: Buffer): Buffer {

@@ -37,7 +37,7 @@ interface Group {
   readonly source: Source;
   readonly layout: RowLayout;
   readonly token: string | undefined;
-  readonly parts: Buffer[];
+  readonly parts: Uint8Array[];
   readonly done: PromiseWithResolvers<void>;
   /** The keys whose rows it has: it is sent at the first turn of any of them. */
   readonly keys: Set<string>;
@@ -118,10 +118,10 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
       queued.queuedBytes += bytes;
       queued.queuedRequests++;
       // After the last group: a failed group does not remove the others from memory.
-      const settled = await Promise.allSettled(stored);
-      queued.queuedBytes -= bytes;
-      queued.queuedRequests--;
-      for (const one of settled) if (one.status === 'rejected') throw one.reason;
+      await settleAll(stored).finally(() => {
+        queued.queuedBytes -= bytes;
+        queued.queuedRequests--;
+      });
     },
     /** Holds rows that are not being stored yet until `release`. May be nested. `idle`: nothing is being stored. */
     hold() {
@@ -145,6 +145,11 @@ export function createCommitter(engine: Pick<Engine, 'insert'>, options: Committ
     },
     gauges: () => ({ ...queued }),
   };
+}
+
+/** Waits for all, so that nothing of a failed request is stored after its response. @throws the first failure */
+export async function settleAll(works: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(works)) if (result.status === 'rejected') throw result.reason;
 }
 
 /** Calls `flush` when the group has waited long enough for others. */

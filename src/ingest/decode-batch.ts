@@ -5,7 +5,7 @@ import type { BodyFormat, CutOptions, WireEvent } from './body-format.ts';
 import { type Event, type EventRules, parseEvent } from './event.ts';
 import { findFilter } from './filter/filter.ts';
 import { createRejections, type EventCounts, NO_EVENTS, type Rejections } from './rejected.ts';
-import { blockColumns, createRowEncoder, type DayRows } from './rows.ts';
+import { blockColumns, charsOf, createRowEncoder, type DayRows } from './rows.ts';
 import { chooseSource, getSourceOfBody } from './source-name.ts';
 import { type Amount, OverQuota } from './usage.ts';
 import { cutEvents } from './wire-events.ts';
@@ -39,7 +39,7 @@ export interface Batch extends Rejections {
 /** Decodes a request body by the rules of docs/ingest.md. @throws TailraceError as `cutEvents` and `getSourceOfBody` */
 export function decodeBatch(input: BatchInput): Batch {
   const { bytes, format, source, candidates, protocol, rules } = input;
-  const { events, count, fields } = cutEvents(bytes, format, input);
+  const { events, count, fields = {} } = cutEvents(bytes, format, input);
   const named = source ?? (protocol === undefined ? getSourceOfBody(candidates, fields) : undefined);
   const isLarge = count >= (input.blockRowsMin ?? Number.POSITIVE_INFINITY);
   const parts = new Map<Source, ReturnType<typeof createPart>>();
@@ -90,10 +90,11 @@ function createPart(source: Source, rules: EventRules, isLarge: boolean) {
       encoder.add(event);
       const amount = projects.get(event.project) ?? { events: 0, bytes: 0 };
       if (amount.events++ === 0) projects.set(event.project, amount);
-      amount.bytes += bytesOf(event);
+      const bytes = bytesOf(event);
+      amount.bytes += bytes;
       counts.stored++;
       if (event.project === '') counts.withoutProject++;
-      if (wire.isRepaired === true) counts.repaired++;
+      if (bytes > charsOf(event) && hasReplacement(event)) counts.repaired++;
     },
     reject(): void {
       counts.rejected++;
@@ -104,3 +105,7 @@ function createPart(source: Source, rules: EventRules, isLarge: boolean) {
 
 const bytesOf = ({ message, metadata, attributes }: Event) =>
   Buffer.byteLength(message) + Buffer.byteLength(metadata) + Buffer.byteLength(attributes);
+
+/** U+FFFD stands for bytes that are not UTF-8. */
+const hasReplacement = ({ message, metadata, attributes }: Event) =>
+  [message, metadata, attributes].some((text) => text.includes('\ufffd'));

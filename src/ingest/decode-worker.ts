@@ -1,7 +1,7 @@
 import { constants, setPriority } from 'node:os';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { type ErrorCode, messageOf, TailraceError } from '../errors.ts';
-import { asBuffer, freeMemory, transferable } from '../lib/memory.ts';
+import { freeMemory, transferable } from '../lib/memory.ts';
 import { type Batch, type BatchInput, decodeBatch } from './decode-batch.ts';
 
 /** What the worker thread returns to src/ingest/decoder.ts: a structured clone would lose the code of an error. */
@@ -26,7 +26,8 @@ export default function decode(input: BatchInput): unknown {
 
 function tryDecode(input: BatchInput): Decoded {
   try {
-    return { batch: decodeBatch({ ...input, bytes: asBuffer(input.bytes) }) };
+    const { buffer, byteOffset, length } = input.bytes; // a Buffer arrives as a plain Uint8Array
+    return { batch: decodeBatch({ ...input, bytes: Buffer.from(buffer, byteOffset, length) }) };
   } catch (error) {
     if (error instanceof TailraceError) {
       const { code, message, errors, cause } = error;

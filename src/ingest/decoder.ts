@@ -2,8 +2,8 @@ import { extname } from 'node:path';
 import type { Piscina } from 'piscina';
 import { createSessionPool, type PoolWork } from '../engine/lanes.ts';
 import { TailraceError } from '../errors.ts';
-import { asBuffer, transferable } from '../lib/memory.ts';
-import { type Batch, type BatchInput, decodeBatch, type SourceRows } from './decode-batch.ts';
+import { transferable } from '../lib/memory.ts';
+import { type Batch, type BatchInput, decodeBatch } from './decode-batch.ts';
 import type { Decoded } from './decode-worker.ts';
 import { isSlowFilter } from './filter/filter.ts';
 import { countMarks } from './wire-events.ts';
@@ -39,7 +39,6 @@ const ALWAYS = new AbortController().signal;
 export function createDecoder(options = DECODER_LIMITS) {
   let pool: Piscina<BatchInput, Decoded> | undefined;
   let closes = 0;
-  let pending = 0;
   const turns = createSessionPool([THREAD], TURNS, BODIES);
 
   async function decodeOnThread(key: string, input: BatchInput): Promise<Batch> {
@@ -68,12 +67,11 @@ export function createDecoder(options = DECODER_LIMITS) {
         const batch = decodeInline(input, options.inlineBytesMax * INLINE_GROWTH_MAX);
         if (batch !== undefined) return batch;
       }
-      pending++;
-      return await decodeOnThread(key, input).finally(() => pending--);
+      return await decodeOnThread(key, input);
     },
     /** Large bodies that are being decoded, or wait for it. */
     get pending(): number {
-      return pending;
+      return turns.running + turns.queued;
     },
     /** Ends the thread; bodies that are being decoded are rejected. */
     async close(): Promise<void> {
@@ -117,16 +115,9 @@ function rejectLost(cause: unknown): never {
   throw new TailraceError(isTooLarge ? 'body_too_large' : 'engine_unavailable', message, { cause });
 }
 
-/** @throws TailraceError that the thread has returned */
+/** @throws what the thread has returned as a failure */
 function restore(decoded: Decoded): Batch {
-  if ('failure' in decoded) {
-    const { code, message, ...more } = decoded.failure;
-    throw code === undefined ? new Error(message, more) : new TailraceError(code, message, more);
-  }
-  const { batch } = decoded;
-  const restoreRows = ({ rows, ...part }: SourceRows): SourceRows => ({
-    ...part,
-    rows: rows.map((row) => ({ ...row, bytes: asBuffer(row.bytes) })),
-  });
-  return { ...batch, parts: batch.parts.map(restoreRows) };
+  if ('batch' in decoded) return decoded.batch;
+  const { code, message, ...more } = decoded.failure;
+  throw code === undefined ? new Error(message, more) : new TailraceError(code, message, more);
 }

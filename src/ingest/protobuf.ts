@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { createRequire } from 'node:module';
 import type protobuf from 'protobufjs/light.js';
 import { malformed } from './body-format.ts';
@@ -22,7 +21,6 @@ function openLibrary() {
   class TextReader extends Reader {
     readonly #text: string;
     readonly #bytes: Buffer;
-    isRepaired = false;
 
     constructor(bytes: Uint8Array) {
       super(bytes);
@@ -42,9 +40,7 @@ function openLibrary() {
       this.pos = end;
       const text = this.#text.slice(start, end);
       if (!NOT_ASCII.test(text)) return text;
-      const bytes = this.#bytes.subarray(start, end);
-      this.isRepaired ||= !isUtf8(bytes);
-      return bytes.toString();
+      return this.#bytes.toString('utf8', start, end);
     }
   }
   return { Root, TextReader };
@@ -83,12 +79,10 @@ function createRoot(messages: Messages): protobuf.Root {
 }
 
 /** Reads a message, with U+FFFD for bytes of its texts that are not UTF-8. @throws TailraceError `invalid_request` */
-export function readMessage(type: protobuf.Type, bytes: Uint8Array) {
+export function readMessage(type: protobuf.Type, bytes: Uint8Array): unknown {
   library ??= openLibrary();
-  const reader = new library.TextReader(bytes);
   try {
-    const message: unknown = type.decode(reader);
-    return { message, isRepaired: reader.isRepaired };
+    return type.decode(new library.TextReader(bytes));
   } catch (cause) {
     throw malformed('protobuf', cause);
   }

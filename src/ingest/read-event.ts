@@ -1,10 +1,18 @@
-import { isAscii } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { levelOfNumber } from '../definitions/level.ts';
 import type { ColumnType, Source, SourceColumn } from '../definitions/source.ts';
 import { isObject, tryParse } from '../lib/json.ts';
+import { remember } from '../lib/single-flight.ts';
 import type { DecodedEvent, NestedValue, WireEvent } from './body-format.ts';
-import { dropDuplicates, NOT_JSON, type Path, type PathPlan, planPaths, readString } from './json/grammar.ts';
-import { type JsonLimits, type JsonPlace, type JsonScan, MEMBER_SPANS, scanJson } from './json/scan.ts';
+import { NOT_JSON, type Path, type PathPlan, planPaths, readString } from './json/grammar.ts';
+import {
+  dropDuplicates,
+  type JsonLimits,
+  type JsonPlace,
+  type JsonScan,
+  MEMBER_SPANS,
+  scanJson,
+} from './json/scan.ts';
 
 /** Why an event is not stored; the message completes the sentence "event 3 …". */
 export class RejectedEvent extends Error {
@@ -36,11 +44,8 @@ interface EventPlan {
 }
 
 export const PROJECT = ['project'];
-const plans = new WeakMap<Source, EventPlan>();
 
-function planOf(source: Source): EventPlan {
-  const known = plans.get(source);
-  if (known !== undefined) return known;
+const planOf = remember((source: Source): EventPlan => {
   const paths = [
     PROJECT,
     ...source.projectPaths,
@@ -50,19 +55,17 @@ function planOf(source: Source): EventPlan {
     ...source.columns.flatMap(({ path, otherPaths }) => [path, ...otherPaths]),
   ];
   const inside = paths.filter(([first, ...rest]) => first === 'metadata' && rest.length > 0);
-  const plan = { event: planPaths(paths), document: planPaths(inside, 1) };
-  plans.set(source, plan);
-  return plan;
-}
+  return { event: planPaths(paths), document: planPaths(inside, 1) };
+});
 
 /** Reads the JSON of one event of `source`. @throws RejectedEvent if it is too large, not an object or beyond the limits */
 export function readEvent(wire: WireEvent, source: Source, bytesMax: number): ReadEvent {
   if ('rejected' in wire) throw new RejectedEvent(wire.rejected);
-  if ('text' in wire && wire.decoded !== undefined && wire.text.length <= bytesMax / UTF8_BYTES_MAX)
-    return readDecoded(wire.decoded);
-  const received = 'line' in wire ? wire.line : Buffer.from(wire.text);
-  if (received.length > bytesMax) throw new RejectedEvent(`is larger than ${bytesMax} bytes`);
-  const bytes = wire.isRepaired === true ? Buffer.from(received.toString()) : received;
+  if ('text' in wire && wire.decoded !== undefined)
+    if (wire.text.length <= Math.min(DECODED_CHARS_MAX, bytesMax / UTF8_BYTES_MAX))
+      return readDecoded(wire.decoded);
+  const bytes = 'line' in wire ? wire.line : Buffer.from(wire.text);
+  if (bytes.length > bytesMax) throw new RejectedEvent(`is larger than ${bytesMax} bytes`);
   const { event, document } = planOf(source);
   if ('line' in wire && wire.documentId !== undefined)
     return readDocument(scan(bytes, document), wire.documentId);
@@ -73,6 +76,8 @@ export function readEvent(wire: WireEvent, source: Source, bytesMax: number): Re
   return { members, at, hasBreaks };
 }
 
+// A shorter text has fewer keys than the limit: each takes five characters at least, such as `"":1,`.
+const DECODED_CHARS_MAX = LIMITS.keysMax * 5;
 // Of a character in JSON.
 const UTF8_BYTES_MAX = 3;
 
@@ -96,9 +101,10 @@ interface Scanned extends Pick<JsonScan, 'spans' | 'hasBreaks'> {
   readonly at: ReadPath;
 }
 
-/** Scans an event, of whose members with equal names only the last counts. */
+/** Scans an event, of whose members with equal names only the last counts. Bytes that are not UTF-8 become U+FFFD. */
 function scan(bytes: Buffer, paths: PathPlan): Scanned {
   const text = isAscii(bytes) ? bytes.toString('latin1') : undefined;
+  if (text === undefined && !isUtf8(bytes)) return scan(Buffer.from(bytes.toString()), paths);
   const cut = (start = 0, end = 0) => text?.slice(start, end) ?? bytes.toString('utf8', start, end);
   try {
     const found = scanJson(bytes, { limits: LIMITS, paths, text });

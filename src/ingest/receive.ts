@@ -7,7 +7,7 @@ import type { Engine, InsertBatch } from '../engine/engine.ts';
 import { hashByParts } from '../lib/hash.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
 import { type Backpressure, createBackpressure, type Overload } from './backpressure.ts';
-import { type Committer, createCommitter } from './committer.ts';
+import { type Committer, createCommitter, settleAll } from './committer.ts';
 import type { Batch, BatchInput, SourceRows } from './decode-batch.ts';
 import { createDecoder, type Decoder } from './decoder.ts';
 import {
@@ -103,11 +103,6 @@ function createReceiver(options: IngestOptions, using: ReceiverParts): Receive {
     const work = async () => await use(await decoder.decode(keyId, { ...body, rules, blockRowsMin }));
     return await backpressure.run(keyId, body.bytes.length, work);
   };
-}
-
-/** Waits for all, so that nothing of a failed request is stored after its response. @throws the first failure */
-async function settleAll(works: readonly Promise<void>[]): Promise<void> {
-  for (const result of await Promise.allSettled(works)) if (result.status === 'rejected') throw result.reason;
 }
 
 export type Ingest = ReturnType<typeof createIngest>;

@@ -144,7 +144,7 @@ export function createRejectedLog(now: () => number) {
   };
 }
 
-/** What became of events. `withoutProject` and `repaired` (not UTF-8) are stored; `drop`, `redact`: a rule applied. */
+/** What became of events. `withoutProject` and `repaired` (with U+FFFD) are stored; `drop`, `redact`: a rule applied. */
 export const COUNTED = ['stored', 'rejected', 'withoutProject', 'repaired', ...FILTER_RULES] as const;
 
 export type EventCounts = Record<(typeof COUNTED)[number], number>;

@@ -16,7 +16,7 @@ export interface DayRows {
   readonly day: number;
   readonly count: number;
   readonly layout: RowLayout;
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
 }
 
 /** Returns the columns of a source's blocks, in the order of `tableColumns`. */
@@ -29,7 +29,11 @@ export function blockColumns(source: Source): BlockColumn[] {
 }
 
 /** Returns encoded rows of a source as an insert has them. */
-export function toInsert(source: Source, layout: RowLayout, parts: readonly Buffer[]): RowText | RowBlocks {
+export function toInsert(
+  source: Source,
+  layout: RowLayout,
+  parts: readonly Uint8Array[],
+): RowText | RowBlocks {
   if (layout === 'blocks') return { format: 'blocks', columns: blockColumns(source), blocks: parts };
   return { format: 'JSONCompactEachRow', columns: columnNames(source), bytes: Buffer.concat(parts) };
 }

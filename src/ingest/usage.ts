@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { createShapeCheck } from '../definitions/shape.ts';
 import { readOperatorFile } from '../definitions/yaml-file.ts';
-import { formatFault, InputError, rejectFaults, TailraceError } from '../errors.ts';
+import { rejectFaults, TailraceError } from '../errors.ts';
+import { isoTime } from '../lib/instant.ts';
 import { wholeNumber } from '../lib/schema.ts';
 import { NAMED_CHARS_MAX, RejectedEvent } from './read-event.ts';
 
@@ -48,10 +49,39 @@ export type Usage = ReturnType<typeof createUsage>;
 // The rest is counted under no name: a sender that invents projects must not fill the memory.
 export const ENTRIES_MAX = 100_000;
 
+/** What was stored and asked today, by project and by key. */
+export interface DayTotals {
+  readonly projects: ReadonlyMap<string, Total>;
+  readonly keys: ReadonlyMap<string, Total>;
+}
+
+const DAY_MS = 86_400_000;
+// Further projects and keys have no totals, and so no quota.
+const NAMES_MAX = 100_000;
+const dayOf = (ms: number) => Math.floor(ms / DAY_MS);
+
+/** The totals of a day, UTC. */
+function createDay(nowMs: number, { projects, keys }: Partial<DayTotals> = {}) {
+  return {
+    day: dayOf(nowMs),
+    endMs: (dayOf(nowMs) + 1) * DAY_MS,
+    ...{ projects: new Map(projects), keys: new Map(keys) },
+    /** The projects that have spent their quota for events. */
+    spent: new Set<string>(),
+  };
+}
+
 /** Counts what is stored and asked, and knows whose quota of the day is spent. @param options `now`: ms since the epoch */
 export function createUsage({ now, onRejected }: { readonly now: () => number; onRejected(): void }) {
-  const day = createDayTotals(now);
+  let quotas = NO_QUOTAS;
   let pending = new Map<string, UsageEntry>();
+  let last = createDay(now());
+
+  /** Returns the present day, which begins anew if the last one is over. */
+  function today() {
+    if (dayOf(now()) !== last.day) last = createDay(now());
+    return last;
+  }
 
   /** Adds to what waits to be written down, by day, project, key and source. */
   function keep(entry: UsageEntry): void {
@@ -61,9 +91,27 @@ export function createUsage({ now, onRejected }: { readonly now: () => number; o
     else pending.set(name, { ...entry, ...addUp(entry, pending.get(name)) });
   }
 
+  const quotaOf = (project: string): Quota => quotas.projects.get(project) ?? quotas.default;
+  const isSpent = (project: string, total: Total) =>
+    findSpent('events', quotaOf(project), total) !== undefined;
+
+  function addToDay({ atMs, project, key, ...more }: UsageEntry): void {
+    const { day, projects, keys, spent } = today();
+    if (dayOf(atMs) !== day) return;
+    addTo(keys, key, more);
+    if (isSpent(project, addTo(projects, project, more))) spent.add(project);
+    else spent.delete(project);
+  }
+
+  function findSpentProjects(): void {
+    const { projects, spent } = today();
+    spent.clear();
+    for (const [name, total] of projects) if (isSpent(name, total)) spent.add(name);
+  }
+
   function count(entry: UsageEntry): void {
     keep(entry);
-    day.add(entry);
+    addToDay(entry);
   }
 
   function countBatch({ key, source, projects }: CountedBatch, atMs: number, sign: 1 | -1): void {
@@ -73,8 +121,8 @@ export function createUsage({ now, onRejected }: { readonly now: () => number; o
 
   function reject(message: string): TailraceError {
     onRejected();
-    const endMs = day.endMs();
-    return new TailraceError('rate_limited', `${message}; more are accepted from ${formatMs(endMs)}`, {
+    const { endMs } = today();
+    return new TailraceError('rate_limited', `${message}; more are accepted from ${isoTime(endMs)}`, {
       retryAfterSeconds: Math.max(1, Math.ceil((endMs - now()) / 1000)),
     });
   }
@@ -83,11 +131,17 @@ export function createUsage({ now, onRejected }: { readonly now: () => number; o
     if (spent !== undefined) throw reject(`${name} has spent its quota of ${spent} a day`);
   }
 
+  const checkKey = (key: string, of: Counted) =>
+    rejectIf('the key', findSpent(of, quotas.keys.get(key), today().keys.get(key)));
+
   return {
     /** @throws TailraceError `rate_limited` with the time at which the day ends, if the key has spent its quota */
-    checkKey: (key: string) => rejectIf('the key', day.spentOfKey(key, 'events')),
+    checkKey: (key: string) => checkKey(key, 'events'),
     /** The projects that have spent their quota; `undefined` if none has. */
-    spentProjects: day.spentProjects,
+    spentProjects(): SpentProjects | undefined {
+      const { spent, endMs } = today();
+      return spent.size === 0 ? undefined : { names: spent, until: isoTime(endMs) };
+    },
     /** Returns the error for a request all of whose events belong to such projects. */
     reject: () => reject('every event belongs to a project that has spent its quota of the day'),
     /** Counts events while `store` stores them, and not if it fails: concurrent requests cannot pass a quota together. */
@@ -103,8 +157,10 @@ export function createUsage({ now, onRejected }: { readonly now: () => number; o
     },
     /** @throws TailraceError as `checkKey`, if the key or the project has spent its quota of queries or core time */
     checkQuery({ key, project }: Asker): void {
-      rejectIf('the key', day.spentOfKey(key, 'queries'));
-      rejectIf(nameProject(project), day.spentOfAsked(project));
+      checkKey(key, 'queries');
+      // The default is for projects: most of what asks for none, such as alerts, is not of any.
+      const quota = project === '' ? quotas.projects.get('') : quotaOf(project);
+      rejectIf(nameProject(project), findSpent('queries', quota, today().projects.get(project)));
     },
     countQuery: (asker: Asker, coreMs: number) =>
       count({ ...NO_TOTAL, ...asker, atMs: now(), source: '', queries: 1, coreMs }),
@@ -117,81 +173,9 @@ export function createUsage({ now, onRejected }: { readonly now: () => number; o
     /** Returns what could not be written, to be taken again. */
     putBack: (entries: readonly UsageEntry[]) => entries.forEach(keep),
     /** Sets what the table of usage has of the present day; what was counted since the last `take` is added. */
-    setTotals: (totals: DayTotals) => day.set(totals, [...pending.values()]),
-    setQuotas: day.setQuotas,
-  };
-}
-
-/** What was stored and asked today, by project and by key. */
-export interface DayTotals {
-  readonly projects: ReadonlyMap<string, Total>;
-  readonly keys: ReadonlyMap<string, Total>;
-}
-
-const DAY_MS = 86_400_000;
-// Further projects and keys have no totals, and so no quota.
-const NAMES_MAX = 100_000;
-const dayOf = (ms: number) => Math.floor(ms / DAY_MS);
-const formatMs = (ms: number) => new Date(ms).toISOString();
-
-/** Adds up the present day, UTC, and compares it with the quotas. */
-function createDayTotals(now: () => number) {
-  let quotas = NO_QUOTAS;
-  let day = dayOf(now());
-  let totals = { projects: new Map<string, Total>(), keys: new Map<string, Total>() };
-  let spent = new Set<string>();
-
-  /** Begins anew if the day is over. */
-  function start(): void {
-    const today = dayOf(now());
-    if (today === day) return;
-    day = today;
-    totals = { projects: new Map(), keys: new Map() };
-    spent = new Set();
-  }
-
-  const quotaOf = (project: string): Quota => quotas.projects.get(project) ?? quotas.default;
-  const isSpent = (project: string, total: Total) =>
-    findSpent(quotaOf(project), total, 'events') !== undefined;
-  const endMs = () => (day + 1) * DAY_MS;
-
-  function add({ atMs, project, key, ...more }: UsageEntry): void {
-    start();
-    if (dayOf(atMs) !== day) return;
-    addTo(totals.keys, key, more);
-    if (isSpent(project, addTo(totals.projects, project, more))) spent.add(project);
-    else spent.delete(project);
-  }
-
-  function findSpentProjects(): void {
-    const found = [...totals.projects].filter(([name, total]) => isSpent(name, total));
-    spent = new Set(found.map(([name]) => name));
-  }
-
-  return {
-    endMs,
-    add,
-    /** Names what a key has spent of its quota; `undefined` if nothing. */
-    spentOfKey(key: string, of: 'events' | 'queries'): string | undefined {
-      start();
-      const quota = quotas.keys.get(key);
-      return quota && findSpent(quota, totals.keys.get(key) ?? NO_TOTAL, of);
-    },
-    /** As `spentOfKey`. The default is for projects: most of what asks for none, such as alerts, is not of any. */
-    spentOfAsked(project: string): string | undefined {
-      start();
-      const quota = project === '' ? quotas.projects.get('') : quotaOf(project);
-      return quota && findSpent(quota, totals.projects.get(project) ?? NO_TOTAL, 'queries');
-    },
-    spentProjects(): SpentProjects | undefined {
-      start();
-      return spent.size === 0 ? undefined : { names: spent, until: formatMs(endMs()) };
-    },
-    /** @param pending what was counted, but is not in these totals */
-    set({ projects, keys }: DayTotals, pending: readonly UsageEntry[]): void {
-      start();
-      totals = { projects: new Map(projects), keys: new Map(keys) };
-      for (const one of pending) add(one);
+    setTotals(totals: DayTotals): void {
+      last = createDay(now(), totals);
+      pending.forEach(addToDay);
       findSpentProjects();
     },
     setQuotas(next: Quotas): void {
@@ -246,8 +230,11 @@ const checkShape = createShapeCheck(FILE);
 /** The most that may be stored, or asked of the engine, a day, UTC. A missing member is not limited. */
 export type Quota = Static<typeof QUOTA>;
 
+/** What a quota is compared for. */
+type Counted = 'events' | 'queries';
+
 /** Names what of a quota for events, or for queries, is spent, such as `1,000 events`; `undefined` if nothing is. */
-function findSpent(quota: Quota, total: Total, of: 'events' | 'queries'): string | undefined {
+function findSpent(of: Counted, quota: Quota = {}, total: Total = NO_TOTAL): string | undefined {
   const { events, bytes, queries, coreMs } = total;
   const amounts = { events, bytes, queries, core_seconds: coreMs / 1000 };
   const names = of === 'events' ? (['events', 'bytes'] as const) : (['queries', 'core_seconds'] as const);
@@ -282,8 +269,7 @@ export const NO_QUOTAS: Quotas = {
 /** Reads the file of `TAILRACE_QUOTAS_FILE`. @throws InputError with the line of each fault and what would be right */
 export async function readQuotas(path: string): Promise<Quotas> {
   const file = await readOperatorFile(path, { setting: 'TAILRACE_QUOTAS_FILE' });
-  if (Array.isArray(file)) throw new InputError(file.map(formatFault));
-  if (file.value === null || file.value === undefined) return NO_QUOTAS;
+  if (file === undefined) return NO_QUOTAS;
   rejectFaults(checkShape(file));
   const { default: all = {}, projects = {}, keys = {} } = file.value as Static<typeof FILE>; // checkShape has found no fault
   const quotas = new Map<string, Quota>();

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { TailraceError } from '../errors.ts';
 import {
   type BodyFormat,
@@ -7,7 +6,7 @@ import {
   createMarkCounter,
   type Format,
   linesOf,
-  parseBody,
+  malformedJson,
   rejectTooMany,
   rejectUnreadable,
   type WireEvents,
@@ -40,7 +39,7 @@ export const countMarks = (bytes: Uint8Array, format: BodyFormat) => FORMATS[for
 function cutJson(bytes: Buffer): WireEvents {
   rejectUnreadable(bytes);
   const body = scanBody(bytes);
-  if (body.kind === 'array') return listOf(bytes, cutElements(bytes, body));
+  if (body.kind === 'array') return listOf(cutElements(bytes, body));
   if (body.kind === 'scalar') {
     const message = 'the body must be an array of events, {"batch": […]} or one event';
     throw new TailraceError('invalid_request', message);
@@ -48,28 +47,25 @@ function cutJson(bytes: Buffer): WireEvents {
   const [batch, ...names] = [...BODY.slots.values()].map((slot) => body.values[slot]);
   const fields = Object.fromEntries(NAMING_MEMBERS.map((name, i) => [name, names[i]]));
   const place = typeof batch === 'object' && batch !== null ? (batch as JsonPlace) : undefined; // as scans return them
-  if (place === undefined || bytes[place.start] !== OPEN_BRACKET) return listOf(bytes, [bytes], fields);
+  if (place === undefined || bytes[place.start] !== OPEN_BRACKET) return { ...listOf([bytes]), fields };
   const list = bytes.subarray(place.start, place.end);
-  return listOf(bytes, cutElements(list, scanJson(list)), fields);
+  return { ...listOf(cutElements(list, scanJson(list))), fields };
 }
 
 /** The members that say something about the body. */
 const BODY = planPaths(['batch', ...NAMING_MEMBERS].map((name) => [name]));
 
-/** Makes an event of each line of a body, and marks only those with bytes that are not UTF-8. */
-function listOf(body: Buffer, lines: readonly Buffer[], fields = {}): WireEvents {
-  const isWhole = isUtf8(body);
-  const events = lines.map((line) => (isWhole || isUtf8(line) ? { line } : { line, isRepaired: true }));
-  return { events, count: events.length, fields };
-}
+/** Makes an event of each line of a body. */
+const listOf = (lines: readonly Buffer[]): WireEvents => ({
+  events: lines.map((line) => ({ line })),
+  count: lines.length,
+});
 
 function scanBody(bytes: Buffer): JsonScan {
   try {
     return scanJson(bytes, { paths: BODY });
   } catch (error) {
-    if (error !== NOT_JSON) throw error;
-    parseBody(bytes.toString()); // throws, with the place
-    throw error;
+    throw error === NOT_JSON ? malformedJson(bytes.toString(), error) : error;
   }
 }
 
@@ -84,5 +80,5 @@ function cutElements(bytes: Buffer, { spans }: JsonScan): Buffer[] {
 function cutLines(bytes: Buffer): WireEvents {
   const lines = [...linesOf(bytes)].map((line) => line.bytes);
   rejectTooMany(lines.length);
-  return listOf(bytes, lines);
+  return listOf(lines);
 }

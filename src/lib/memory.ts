@@ -3,11 +3,6 @@ export function transferable({ buffer, length }: Uint8Array): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && length === buffer.byteLength ? [buffer] : [];
 }
 
-/** Converts back to a Buffer, which arrives from another thread as a plain Uint8Array. */
-export function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, length);
-}
-
 /**
  * Frees the memory of buffers that nothing uses any more; they are empty afterwards. Those that share their memory with
  * others stay as they are. Otherwise V8 frees it by marking the whole heap: beside a steady load of bodies, seven times

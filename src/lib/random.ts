@@ -1,25 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** Pseudorandom numbers, the same for the same seed. Not for secrets. */
-export interface Random {
-  /** At least 0, less than 1. */
-  next(): number;
-  /** An integer, at least `min`, at most `max`. */
-  whole(min: number, max: number): number;
-  /** True with this probability. */
-  chance(probability: number): boolean;
-  /** One of `items`, each with the same probability. @throws RangeError if there are none */
-  pick<T>(items: readonly T[]): T;
-  /** A number from a log-normal distribution: half of them below `median`; `sigma` is the deviation of the logarithm. */
-  logNormal(median: number, sigma: number): number;
-  /** 32 random bits as eight hexadecimal digits. */
-  hex(): string;
-  /** A text in the form of a UUID of version 4. */
-  uuid(): string;
-}
+export type Random = ReturnType<typeof createRandom>;
 
-/** @param seed any text; texts that differ in one character give unrelated numbers */
-export function createRandom(seed: string): Random {
+/**
+ * Creates pseudorandom numbers, the same for the same seed. Not for secrets.
+ * @param seed any text; texts that differ in one character give unrelated numbers
+ */
+export function createRandom(seed: string) {
   const digest = createHash('sha256').update(seed).digest();
   let [a = 0, b = 0, c = 0, d = 0] = [0, 4, 8, 12].map((offset) => digest.readInt32LE(offset));
   /** Chris Doty-Humphrey's sfc32: 32 random bits. */
@@ -30,15 +17,22 @@ export function createRandom(seed: string): Random {
     c = (((c << 21) | (c >>> 11)) + sum) | 0;
     return sum >>> 0;
   };
+  /** At least 0, less than 1. */
   const next = () => bits() / 0x1_0000_0000;
+  /** 32 random bits as eight hexadecimal digits. */
   const hex = () => bits().toString(16).padStart(8, '0');
   return {
     next,
     hex,
-    whole: (min, max) => min + Math.floor(next() * (max - min + 1)),
-    chance: (probability) => next() < probability,
-    pick: (items) => at(items, Math.floor(next() * items.length)),
-    logNormal: (median, sigma) => median * Math.exp(sigma * normal(next)),
+    /** An integer, at least `min`, at most `max`. */
+    whole: (min: number, max: number) => min + Math.floor(next() * (max - min + 1)),
+    /** True with this probability. */
+    chance: (probability: number) => next() < probability,
+    /** One of `items`, each with the same probability. @throws RangeError if there are none */
+    pick: <T>(items: readonly T[]): T => at(items, Math.floor(next() * items.length)),
+    /** A number from a log-normal distribution: half of them below `median`; `sigma` is the deviation of the logarithm. */
+    logNormal: (median: number, sigma: number) => median * Math.exp(sigma * normal(next)),
+    /** A text in the form of a UUID of version 4. */
     uuid() {
       const middle = hex();
       const variant = (0x8000 | (bits() & 0x3fff)).toString(16);

@@ -12,24 +12,16 @@ export interface Task {
   readonly runsAtEnd?: boolean;
 }
 
-interface TaskOptions {
-  /** Called with the rejection of a run. Without it, `run` has to report its own failures. */
-  readonly onFailure?: (error: unknown) => void;
-  /**
-   * Calls `tick` every `ms` until the function that it returns is called. Default: an interval that keeps no process
-   * alive.
-   */
-  readonly repeat?: (tick: () => void, ms: number) => () => void;
-}
-
 export type RunningTask = ReturnType<typeof startTask>;
 
 // A run that waits for a server which does not respond must not keep the service from ending.
 const STOP_MS_MAX = 5_000;
 
-/** Runs a task every `everyMs`, one run at a time, until it is stopped. The first run starts after `everyMs`. */
-export function startTask({ everyMs, run, runsAtEnd = false }: Task, options: TaskOptions = {}) {
-  const { onFailure, repeat = repeatUnref } = options;
+/**
+ * Runs a task every `everyMs`, one run at a time, until it is stopped. The first run starts after `everyMs`.
+ * @param onFailure gets the rejection of a run; without it, `run` has to report its own failures
+ */
+export function startTask({ everyMs, run, runsAtEnd = false }: Task, onFailure?: (error: unknown) => void) {
   let running: Promise<void> | undefined;
 
   async function runOnce(): Promise<void> {
@@ -47,22 +39,17 @@ export function startTask({ everyMs, run, runsAtEnd = false }: Task, options: Ta
     return running;
   }
 
-  const end = repeat(() => void trigger(), everyMs);
+  const timer = setInterval(() => void trigger(), everyMs).unref();
   return {
     /** Runs now, or joins the run that has started already. Never rejects. */
     trigger,
     /** Starts no further run; resolves when the last one has ended, or after five seconds. */
     async stop(): Promise<void> {
-      end();
+      clearInterval(timer);
       if (running !== undefined) await Promise.race([running, delay(STOP_MS_MAX, undefined, { ref: false })]);
       if (runsAtEnd) await trigger();
     },
   };
-}
-
-function repeatUnref(tick: () => void, ms: number): () => void {
-  const timer = setInterval(tick, ms).unref();
-  return () => clearInterval(timer);
 }
 
 interface BackOff {

@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import type { Definitions } from '../definitions/read.ts';
 import { createShapeCheck } from '../definitions/shape.ts';
 import { type OperatorFile, readOperatorFile, type YamlFile } from '../definitions/yaml-file.ts';
-import { type Fault, formatFault, InputError, rejectFaults } from '../errors.ts';
+import { type Fault, rejectFaults } from '../errors.ts';
 import { checkAgainst, checkGrant, createRate, PER_SECOND_MAX, SCOPES, toListed } from '../keys/grant.ts';
 import { closed, oneOf, optional } from '../lib/schema.ts';
 import { type Role, toLowerAscii } from './role.ts';
@@ -71,8 +71,7 @@ type RoleEntry = Static<typeof ROLE>;
  */
 export async function readRoles(path: string, definitions: Definitions): Promise<readonly Role[]> {
   const file = await readOperatorFile(path, FILE);
-  if (Array.isArray(file)) throw new InputError(file.map(formatFault));
-  if (file.value === null || file.value === undefined) return [];
+  if (file === undefined) return [];
   rejectFaults(checkShape(file));
   const entries = file.value as Readonly<Record<string, RoleEntry>>; // checkShape has found no fault
   const roles = Object.entries(entries).map(toRole);

@@ -70,12 +70,10 @@ export function createStartTask({
   return (task) => {
     metrics.taskFailures.at(task.name); // Prometheus sees only increases of series that it knows
     const throttle = createThrottle(now);
-    const running = startTask(task, {
-      onFailure(error) {
-        metrics.taskFailures.inc(task.name);
-        const text = `the task ${task.name} failed; it runs again in ${task.everyMs / 1000} s, or at the next start`;
-        throttle(() => logger.error({ err: error, task: task.name }, text));
-      },
+    const running = startTask(task, (error) => {
+      metrics.taskFailures.inc(task.name);
+      const text = `the task ${task.name} failed; it runs again in ${task.everyMs / 1000} s, or at the next start`;
+      throttle(() => logger.error({ err: error, task: task.name }, text));
     });
     opened.defer(running.stop);
     return running;

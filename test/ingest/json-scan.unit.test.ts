@@ -1,8 +1,15 @@
 import { isAscii } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { dropDuplicates, NOT_JSON, planPaths } from '../../src/ingest/json/grammar.ts';
-import { type JsonLimits, type JsonPlace, MEMBER_SPANS, scanJson } from '../../src/ingest/json/scan.ts';
+import { NOT_JSON, planPaths } from '../../src/ingest/json/grammar.ts';
+import {
+  dropDuplicates,
+  findJsonFault,
+  type JsonLimits,
+  type JsonPlace,
+  MEMBER_SPANS,
+  scanJson,
+} from '../../src/ingest/json/scan.ts';
 import { findValue } from '../../src/lib/json.ts';
 import { countNames, isJson, json, parseByHex, space, string, toHex } from '../support/json-text.ts';
 import { runs } from '../support/property.ts';
@@ -103,3 +110,15 @@ describe('a scan', () => {
     );
   });
 });
+
+test.each([
+  ['{"a": x}', 6],
+  ['{"a": 1,\n "b": [1, 2,]}', 21],
+  ['{"a" 1}', 5],
+  ['{"a": "b}', 6],
+  ['["é" 1]', 6],
+  ['[}', 1],
+  ['{"a": 1', 7],
+  ['{"a": 1} 2', 9],
+  ['[1]', undefined],
+])('%j is not JSON from byte %i on', (text, at) => expect(findJsonFault(Buffer.from(text))).toBe(at));

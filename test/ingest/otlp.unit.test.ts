@@ -7,7 +7,7 @@ import { cutEvents } from '../../src/ingest/wire-events.ts';
 function eventOf(record: object): { event_message?: unknown; metadata: Record<string, unknown> } {
   const logRecords = [{}, { body: null, attributes: null }, record];
   const request = checkRequest({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] });
-  const [, , event] = [...otlpEvents(request, (message) => ({ message, isRepaired: false }))];
+  const [, , event] = [...otlpEvents(request, (message) => message)];
   if (event === undefined || !('text' in event)) throw new Error('there is no event');
   return JSON.parse(event.text);
 }

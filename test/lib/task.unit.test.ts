@@ -1,38 +1,30 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createThrottle, startTask } from '../../src/lib/task.ts';
 
-/** A task whose timer is `tick`. */
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
 function start(run: () => unknown) {
   const failures: unknown[] = [];
-  const timer: { tick: (() => void) | undefined; everyMs?: number } = { tick: undefined };
-  const task = startTask(
-    { name: 'sweep', everyMs: 250, run },
-    {
-      onFailure: (error) => void failures.push(error),
-      repeat(tick, everyMs) {
-        Object.assign(timer, { tick, everyMs });
-        return () => {
-          timer.tick = undefined;
-        };
-      },
-    },
-  );
-  return { ...task, failures, timer };
+  return {
+    ...startTask({ name: 'sweep', everyMs: 250, run }, (error) => void failures.push(error)),
+    failures,
+  };
 }
 
 test('a run that takes longer is not overlapped, and ticks meanwhile are not made up for', async () => {
   const gates: PromiseWithResolvers<void>[] = [];
-  const { timer, trigger } = start(() => {
+  const { trigger } = start(() => {
     const gate = Promise.withResolvers<void>();
     gates.push(gate);
     return gate.promise;
   });
-  for (let ticks = 0; ticks < 5; ticks++) timer.tick?.();
+  vi.advanceTimersByTime(5 * 250);
   expect(gates.length).toBe(1);
   gates[0]?.resolve();
   await trigger();
   expect(gates.length).toBe(1);
-  timer.tick?.();
+  vi.advanceTimersByTime(250);
   expect(gates.length).toBe(2);
 });
 

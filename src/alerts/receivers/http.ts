@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { AlertMessage } from '../message.ts';
@@ -157,9 +157,12 @@ function escapeMarkup(text: string): string {
 }
 
 function linksOf(message: AlertMessage) {
-  const links = listLinks(message).flatMap(toLink);
-  return links.length === 0 ? [] : [{ type: 'section', text: { type: 'mrkdwn', text: links.join(' · ') } }];
+  const links = listLinks(message).filter(({ href }) => URL.canParse(href));
+  const written = links.map(({ href, text }) => `<${escapeUrl(new URL(href))}|${text}>`).join(' · ');
+  return written === '' ? [] : [{ type: 'section', text: { type: 'mrkdwn', text: written } }];
 }
+
+const escapeUrl = ({ href }: URL) => href.replace(/[|<>]/g, encodeURIComponent).replaceAll('&', '&amp;');
 
 /** The links of a message, as PagerDuty has them. */
 function listLinks({ link, runbook }: AlertMessage) {
@@ -167,14 +170,6 @@ function listLinks({ link, runbook }: AlertMessage) {
     ...(link === undefined ? [] : [{ href: link, text: 'Open in Tailrace' }]),
     ...(runbook === undefined ? [] : [{ href: runbook, text: 'Runbook' }]),
   ];
-}
-
-function toLink({ href: address, text }: { readonly href: string; readonly text: string }): string[] {
-  if (!URL.canParse(address)) return [];
-  const { href, protocol } = new URL(address);
-  if (protocol !== 'https:' && protocol !== 'http:') return [];
-  const safe = href.replace(/[|<>]/g, encodeURIComponent).replaceAll('&', '&amp;');
-  return [`<${safe}|${text}>`];
 }
 
 const SUMMARY_CHARS_MAX = 1_024; // PagerDuty's
@@ -213,7 +208,7 @@ function toEvent(message: AlertMessage, instance: Instance) {
 function keyOf({ alert, test }: AlertMessage, { labels }: Instance): string {
   const sorted = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const text = JSON.stringify([alert, sorted, test === true]);
-  return `tailrace-${createHash('sha256').update(text).digest('hex')}`;
+  return `tailrace-${hash('sha256', text)}`;
 }
 
 /** How often what fires is sent again, as Prometheus does; Alertmanager loses alerts when it restarts. */

@@ -10,6 +10,7 @@ import {
   type YamlPath,
 } from '../../definitions/yaml-file.ts';
 import { type Fault, formatFault, InputError, rejectFaults } from '../../errors.ts';
+import { isObject } from '../../lib/json.ts';
 import { addressOf, createPublicLookup, isPublicAddress, type Resolve } from '../../lib/network.ts';
 import { RECEIVER_KINDS, type ReceiverKind } from './kinds.ts';
 import type { Receiver } from './receiver.ts';
@@ -44,11 +45,10 @@ export async function readReceivers(
   { environment, resolve }: ReceiversOptions,
 ): Promise<ReadonlyMap<string, Receiver>> {
   const read = await readOperatorFile(path, FILE);
-  if (Array.isArray(read)) throw new InputError(read.map(formatFault));
-  if (read.value === null || read.value === undefined) return new Map();
+  if (read === undefined) return new Map();
   const { file, faults } = substitute(read, environment);
   rejectFaults(faults);
-  if (!isMap(file.value)) throw new InputError([formatFault(file.fault([], NOT_A_MAP))]);
+  if (!isObject(file.value)) throw new InputError([formatFault(file.fault([], NOT_A_MAP))]);
   const entries = Object.entries(file.value);
   const tooMany = `has ${entries.length} receivers; at most ${RECEIVERS_MAX} are allowed`;
   if (entries.length > RECEIVERS_MAX) rejectFaults([file.fault([], tooMany)]);
@@ -70,7 +70,7 @@ function substitute(file: YamlFile, environment: ReceiversOptions['environment']
         return found ?? '';
       });
     if (Array.isArray(value)) return value.map((item, i) => replace(item, [...path, i]));
-    if (!isMap(value)) return value;
+    if (!isObject(value)) return value;
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => [key, replace(item, [...path, key])]),
     );
@@ -78,13 +78,9 @@ function substitute(file: YamlFile, environment: ReceiversOptions['environment']
   return { file: { ...file, value: replace(file.value, []) }, faults };
 }
 
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function findEntryFaults(file: YamlFile, [name, fields]: readonly [string, unknown]): Fault[] {
   const fault = (path: YamlPath, message: string) => file.fault([name, ...path], message);
-  if (!isMap(fields)) return [fault([], 'must be a map of fields, such as { kind: slack, url: … }')];
+  if (!isObject(fields)) return [fault([], 'must be a map of fields, such as { kind: slack, url: … }')];
   const kinds = Object.keys(RECEIVER_KINDS).join(', ');
   if (fields['kind'] === undefined) return [fault(['kind'], `"kind" is missing; one of ${kinds}`)];
   const kind = findKind(fields['kind']);

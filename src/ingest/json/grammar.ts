@@ -136,6 +136,29 @@ function childOf(node: PathNode, name: string): PathNode {
   return child;
 }
 
+/** Finds which node's name stands at a place, quotes included; it may be written with escapes. */
+export function findNode(
+  nodes: readonly PathNode[],
+  bytes: Buffer,
+  start: number,
+  end: number,
+  isPlain: boolean,
+) {
+  for (let i = 0; i < nodes.length; i++) {
+    const node = nodes[i];
+    if (node !== undefined && isName(node.bytes, bytes, start, end)) return node;
+  }
+  if (isPlain || nodes.length === 0) return undefined;
+  const name = readString(bytes.toString('utf8', start, end));
+  return nodes.find((node) => node.name === name);
+}
+
+function isName(name: Buffer, bytes: Buffer, start: number, end: number): boolean {
+  if (name.length !== end - start - 2) return false;
+  for (let i = 0; i < name.length; i++) if (name[i] !== bytes[start + 1 + i]) return false;
+  return true;
+}
+
 // Shared by all texts: most need no more, and clearing them takes less time than allocating others.
 const FIRST_SLOTS = new Int32Array(256);
 const OBJECTS = new Int32Array(128);
@@ -182,59 +205,33 @@ interface Span {
   end: number;
 }
 
-/**
- * Leaves out each member that is followed by one of the same name in its object, as JSON.parse does: the engine would read
- * the first. What stays is exact. It recurses: `bytes` are valid JSON that is nested no deeper than an event may be.
- */
-export function dropDuplicates(bytes: Buffer): Buffer {
-  const dropped: Span[] = [];
-  let at = 0;
-
-  /** Moves to the next token. @returns its first byte */
-  function next(): number {
-    while (IS_SPACE[bytes[at] ?? 0] === 1) at++;
-    return bytes[at] ?? 0;
-  }
-
-  function pass(): void {
-    const opening = next();
-    if (opening === OPEN_BRACE || opening === OPEN_BRACKET) passItems(opening === OPEN_BRACE);
-    else at = endOfScalar(bytes, at);
-  }
-
-  function passItems(areMembers: boolean): void {
-    let members: Map<string, Span> | undefined; // a large event may have many empty objects
-    let last: Span | undefined;
-    at++;
-    for (let first = next(); first !== CLOSE_BRACE && first !== CLOSE_BRACKET; first = next()) {
-      if (first === COMMA) at++;
-      else if (areMembers) {
-        members ??= new Map();
-        if (last !== undefined) last.end = at;
-        last = { start: at, end: at };
-        passMember(members, last);
-      } else pass();
-    }
-    at++;
-  }
-
-  function passMember(members: Map<string, Span>, span: Span): void {
-    at = endOfString(bytes, span.start);
-    const name = readString(bytes.toString('utf8', span.start, at));
-    const earlier = members.get(name);
-    if (earlier !== undefined) dropped.push(earlier);
-    members.set(name, span);
-    next();
-    at++; // the colon
-    pass();
-  }
-
-  pass();
-  return dropped.length === 0 ? bytes : without(bytes, dropped);
+/** The members that are followed by one of the same name in their object. */
+export interface Duplicates {
+  readonly spans: Span[];
+  /** Of the open objects, by depth: where each name was last, and the last member. */
+  readonly objects: { readonly named: Map<string, Span>; last?: Span }[];
 }
 
-/** @param spans in any order; one may be within another */
-function without(bytes: Buffer, spans: readonly Span[]): Buffer {
+/** Notes a member by its name, which stands at `start` to `end`, quotes included; if members are noted at all. */
+export function addMember(
+  duplicates: Duplicates | undefined,
+  depth: number,
+  bytes: Buffer,
+  start: number,
+  end: number,
+): void {
+  const object = duplicates?.objects[depth];
+  if (duplicates === undefined || object === undefined) return; // the scan has set it when the object began
+  const name = readString(bytes.toString('utf8', start, end));
+  const earlier = object.named.get(name);
+  if (earlier !== undefined) duplicates.spans.push(earlier);
+  if (object.last !== undefined) object.last.end = start;
+  object.last = { start, end: start };
+  object.named.set(name, object.last);
+}
+
+/** Returns the bytes without these members. */
+export function without(bytes: Buffer, { spans }: Duplicates): Buffer {
   const parts: Buffer[] = [];
   let at = 0;
   for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {

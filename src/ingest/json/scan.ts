@@ -3,14 +3,17 @@
 
 import { isAscii } from 'node:buffer';
 import {
+  addMember,
   addName,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COLON,
   COMMA,
   createNameHashes,
+  type Duplicates,
   endOfScalar,
   endOfString,
+  findNode,
   IS_SPACE,
   type NameHashes,
   NOT_JSON,
@@ -23,6 +26,7 @@ import {
   readString,
   SPACE,
   STOPS_STRING,
+  without,
   wordAt,
 } from './grammar.ts';
 
@@ -64,6 +68,7 @@ interface Walk {
   readonly nodes: (PathNode | undefined)[];
   /** `undefined`: duplicates are not looked for. */
   readonly names: NameHashes | undefined;
+  readonly duplicates: Duplicates | undefined;
   /** The node of the next value. */
   node: PathNode | undefined;
   /** Start and end of the name, quotes included, and of the value of each member; of the elements of an array. */
@@ -76,7 +81,7 @@ interface Walk {
   hasBreaks: boolean;
 }
 
-interface ScanOptions extends Partial<Pick<Walk, 'text'>> {
+interface ScanOptions extends Partial<Pick<Walk, 'text' | 'duplicates'>> {
   /** Those of an event, whose objects are searched for duplicates. */
   readonly limits?: JsonLimits;
   readonly paths?: PathPlan;
@@ -86,11 +91,29 @@ interface ScanOptions extends Partial<Pick<Walk, 'text'>> {
  * Scans the one JSON value that `bytes` (UTF-8) are, as `JSON.parse` accepts it. Nothing recurses, so any depth is possible.
  * @throws NOT_JSON; RangeError that names the exceeded limit, to complete the sentence "event 3 …"
  */
-export function scanJson(
+export function scanJson(bytes: Buffer, options: ScanOptions = {}): JsonScan {
+  const walk = createWalk(bytes, options);
+  passAll(walk);
+  return walk;
+}
+
+/** Returns the index of the byte from which on the bytes are not JSON; `undefined` if they are. */
+export function findJsonFault(bytes: Buffer): number | undefined {
+  const walk = createWalk(bytes, {});
+  try {
+    passAll(walk);
+    return undefined;
+  } catch (error) {
+    if (error !== NOT_JSON) throw error;
+    return walk.at;
+  }
+}
+
+function createWalk(
   bytes: Buffer,
-  { limits = UNLIMITED, paths = NO_PATHS, text }: ScanOptions = {},
-): JsonScan {
-  const walk: Walk = {
+  { limits = UNLIMITED, paths = NO_PATHS, text, duplicates }: ScanOptions,
+): Walk {
+  return {
     kind: 'scalar',
     bytes,
     text,
@@ -100,20 +123,23 @@ export function scanJson(
     open: [],
     nodes: [],
     names: limits === UNLIMITED ? undefined : createNameHashes(),
+    duplicates,
     node: paths.root,
     spans: [],
     values: new Array(paths.slots.size).fill(undefined),
     mayHaveDuplicates: false,
     hasBreaks: false,
   };
+}
+
+function passAll(walk: Walk): void {
   skipSpace(walk);
   do {
     if (begin(walk)) continue;
     while (walk.open.length > 0 && !goOn(walk));
   } while (walk.open.length > 0);
   skipSpace(walk);
-  if (walk.at !== bytes.length) throw NOT_JSON;
-  return walk;
+  if (walk.at !== walk.bytes.length) throw NOT_JSON;
 }
 
 /** Passes a value, or the bracket that opens one. @returns whether the first value inside of it follows */
@@ -144,6 +170,7 @@ function open(walk: Walk, closing: number): boolean {
   walk.open.push(closing);
   walk.nodes.push(node);
   if (walk.names !== undefined) walk.names.objects[walk.open.length] = start;
+  else if (walk.duplicates !== undefined) walk.duplicates.objects[walk.open.length] = { named: new Map() };
   startItem(walk, closing);
   return true;
 }
@@ -153,14 +180,16 @@ function goOn(walk: Walk): boolean {
   const { bytes, open: opened, spans } = walk;
   if (opened.length === 1) spans.push(walk.at);
   skipSpace(walk);
-  const next = bytes[walk.at++];
+  const next = bytes[walk.at];
   const closing = opened[opened.length - 1] ?? 0;
   if (next === COMMA) {
+    walk.at++;
     skipSpace(walk);
     startItem(walk, closing);
     return true;
   }
   if (next !== closing) throw NOT_JSON;
+  walk.at++;
   opened.pop();
   setEnd(walk, walk.nodes.pop());
   return false;
@@ -198,7 +227,8 @@ function passName(walk: Walk): void {
     throw new RangeError(`has a key longer than ${keyCharsMax} characters`);
   if (++walk.keys > limits.keysMax) throw new RangeError(`has more than ${limits.keysMax} keys`);
   const depth = walk.open.length;
-  if (names !== undefined && !walk.mayHaveDuplicates)
+  if (names === undefined) addMember(walk.duplicates, depth, bytes, start, end);
+  else if (!walk.mayHaveDuplicates)
     walk.mayHaveDuplicates =
       !isPlain || addName(names, depth, Math.imul(one, 0x01000193) ^ Math.imul(two, 0x9e3779b1) ^ three);
   if (depth === 1) walk.spans.push(start, end);
@@ -206,25 +236,9 @@ function passName(walk: Walk): void {
   walk.node = nodes && findNode(nodes, bytes, start, end, isPlain);
   walk.at = end;
   skipSpace(walk);
-  if (bytes[walk.at++] !== COLON) throw NOT_JSON;
+  if (bytes[walk.at] !== COLON) throw NOT_JSON;
+  walk.at++;
   skipSpace(walk);
-}
-
-/** Finds which node's name stands at a place, quotes included; it may be written with escapes. */
-function findNode(nodes: readonly PathNode[], bytes: Buffer, start: number, end: number, isPlain: boolean) {
-  for (let i = 0; i < nodes.length; i++) {
-    const node = nodes[i];
-    if (node !== undefined && isName(node.bytes, bytes, start, end)) return node;
-  }
-  if (isPlain || nodes.length === 0) return undefined;
-  const name = readString(bytes.toString('utf8', start, end));
-  return nodes.find((node) => node.name === name);
-}
-
-function isName(name: Buffer, bytes: Buffer, start: number, end: number): boolean {
-  if (name.length !== end - start - 2) return false;
-  for (let i = 0; i < name.length; i++) if (name[i] !== bytes[start + 1 + i]) return false;
-  return true;
 }
 
 function readScalar({ bytes, text }: Walk, start: number, end: number): unknown {
@@ -240,6 +254,16 @@ function skipSpace(walk: Walk): void {
   for (let byte = bytes[at] ?? 0; IS_SPACE[byte] === 1; byte = bytes[++at] ?? 0)
     if (byte !== SPACE) walk.hasBreaks = true; // or a tab, which costs a second look
   walk.at = at;
+}
+
+/**
+ * Leaves out each member that is followed by one of the same name in its object, as JSON.parse does: the engine would read
+ * the first. What stays is exact. @param bytes valid JSON
+ */
+export function dropDuplicates(bytes: Buffer): Buffer {
+  const duplicates: Duplicates = { spans: [], objects: [] };
+  scanJson(bytes, { duplicates });
+  return duplicates.spans.length === 0 ? bytes : without(bytes, duplicates);
 }
 
 /** A member of a JSON object: its decoded name and the exact text of its value. */

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { TailraceError } from '../../errors.ts';
 import { isObject, tryParse } from '../../lib/json.ts';
 import {
@@ -98,7 +97,7 @@ export const ELASTICSEARCH_FORMATS = {
   'elasticsearch-bulk': {
     cut(bytes, options) {
       const events = [...boundEvents(cutBulk(bytes, options), options)];
-      return { events, count: events.length, fields: {} };
+      return { events, count: events.length };
     },
     countMarks: createMarkCounter('{[,\n'),
   },
@@ -120,7 +119,6 @@ const REPEATED = 'has the _id of an earlier document of this request, but events
 /** Cuts a bulk request: a line with an action, then a line with its document. A bad document spoils only its item. */
 function* cutBulk(bytes: Buffer, { index = '' }: CutOptions): Generator<WireEvent> {
   const lines = linesOf(bytes);
-  const isWhole = isUtf8(bytes);
   const ids = new Set<string>();
   let last: { readonly line: Buffer; readonly action: Action } | undefined;
   for (let next = lines.next(); !next.done; next = lines.next()) {
@@ -129,8 +127,7 @@ function* cutBulk(bytes: Buffer, { index = '' }: CutOptions): Generator<WireEven
     if (last === undefined || !last.line.equals(line)) last = { line, action: readAction(next.value, index) };
     const { action } = last;
     const document = action.name === 'delete' ? undefined : lines.next().value;
-    const event = toEvent(action, document, ids);
-    yield !isWhole && 'line' in event && !isUtf8(event.line) ? { ...event, isRepaired: true } : event;
+    yield toEvent(action, document, ids);
   }
 }
 

@@ -9,18 +9,15 @@ import {
   decodeJson,
   type Format,
   lazyEvents,
-  markRepaired,
   PLAIN_KEY_CHARS_MAX,
-  PLAIN_KEYS_MAX,
   parseBody,
-  type ReadOne,
   toWireEvent,
   type WireEvent,
   type WireEvents,
 } from '../body-format.ts';
 import { createMessages, readMessage } from '../protobuf.ts';
 import { parseLabels } from './loki-labels.ts';
-import { findBasicKey, type Protocol } from './protocol.ts';
+import { bodyOf, findBasicKey, type Protocol } from './protocol.ts';
 
 const load = createRequire(import.meta.url);
 const TEXT = 'text/plain; charset=utf-8';
@@ -34,13 +31,8 @@ export const loki: Protocol = {
     summary: 'Loki’s push API',
     id: 'send_loki',
     bodies: [
-      { type: /^application\/json *(?:;|$)/i, shown: 'application/json', format: 'loki-json' },
-      {
-        type: /^application\/x-protobuf *(?:;|$)/i,
-        shown: 'application/x-protobuf',
-        format: 'loki-protobuf',
-        ownEncoding: 'snappy',
-      },
+      bodyOf('application/json', 'loki-json'),
+      { ...bodyOf('application/x-protobuf', 'loki-protobuf'), ownEncoding: 'snappy' },
     ],
     respond({ rejected, reasons }) {
       if (rejected === 0) return { status: 204 };
@@ -61,10 +53,7 @@ const countTags = createMarkCounter('\x0a\x12\x1a');
 
 export const LOKI_FORMATS = {
   'loki-json': {
-    cut(bytes, options) {
-      const { text, isRepaired } = decodeJson(bytes);
-      return cutStreams(readJson(text), (entry) => ({ message: readEntry(entry), isRepaired }), options);
-    },
+    cut: (bytes, options) => cutStreams(readJson(decodeJson(bytes)), readEntry, options),
     countMarks: countJsonMarks,
   },
   'loki-protobuf': {
@@ -98,8 +87,8 @@ interface Entry {
   readonly metadata: Labels;
 }
 
-/** `undefined`: it is not an entry. */
-type ReadEntry<T> = ReadOne<T, Entry | undefined>;
+/** Reads an entry when it is its turn; `undefined`: it is not one. */
+type ReadEntry<T> = (entry: T) => Entry | undefined;
 
 function cutStreams<T>(streams: readonly Stream<T>[], read: ReadEntry<T>, options: CutOptions): WireEvents {
   const count = streams.reduce((sum, { entries }) => sum + entries.length, 0);
@@ -110,10 +99,10 @@ function* pushEvents<T>(streams: readonly Stream<T>[], read: ReadEntry<T>): Gene
   for (const { labels, entries } of streams) {
     const shared = share(labels ?? {});
     for (const one of entries) {
-      const { message: entry, isRepaired } = read(one);
+      const entry = read(one);
       if (labels === undefined) yield { rejected: 'has labels that are not as {app="gateway"}' };
       else if (entry === undefined) yield { rejected: WRONG_ENTRY, labels };
-      else yield markRepaired({ ...toEvent(entry, shared), labels }, isRepaired);
+      else yield { ...toEvent(entry, shared), labels };
     }
   }
 }
@@ -147,10 +136,7 @@ function toEvent({ time, line, metadata }: Entry, { labels, json, isPlain }: Ret
 const haveCommon = (one: Labels, other: Labels) =>
   Object.keys(one).some((name) => Object.hasOwn(other, name));
 
-function areShort(labels: Labels): boolean {
-  const names = Object.keys(labels);
-  return names.length <= PLAIN_KEYS_MAX && names.every((name) => name.length <= PLAIN_KEY_CHARS_MAX);
-}
+const areShort = (labels: Labels) => Object.keys(labels).every((name) => name.length <= PLAIN_KEY_CHARS_MAX);
 
 const labelOf = (labels: Labels, name: string) => (Object.hasOwn(labels, name) ? labels[name] : undefined);
 
@@ -209,17 +195,15 @@ interface EntryMessage {
 }
 
 function cutProtobuf(bytes: Buffer, options: CutOptions): WireEvents {
-  const { message, isRepaired } = readMessage(typeOf('PushRequest'), bytes);
-  const { streams } = message as PushRequest; // of these fields
+  const { streams } = readMessage(typeOf('PushRequest'), bytes) as PushRequest; // of these fields
   const read = streams.map(({ labels = '', entries }) => ({ labels: parseLabels(labels), entries }));
-  return cutStreams(read, (entry) => decodeEntry(entry, isRepaired), options);
+  return cutStreams(read, decodeEntry, options);
 }
 
-function decodeEntry(bytes: Uint8Array, isBodyRepaired: boolean) {
-  const { message, isRepaired } = readMessage(typeOf('Entry'), bytes);
-  const { timestamp, line = '', structuredMetadata: metadata = {} } = message as EntryMessage; // of these fields
-  const entry: Entry = { time: nanoseconds(timestamp), line, metadata };
-  return { message: entry, isRepaired: isRepaired || isBodyRepaired };
+function decodeEntry(bytes: Uint8Array): Entry {
+  const message = readMessage(typeOf('Entry'), bytes) as EntryMessage; // of these fields
+  const { timestamp, line = '', structuredMetadata: metadata = {} } = message;
+  return { time: nanoseconds(timestamp), line, metadata };
 }
 
 /** Padded to 18 digits: by fewer the event rules would read another unit. */

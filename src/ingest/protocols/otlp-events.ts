@@ -1,11 +1,8 @@
 import { LEVELS, levelOfSeverity, NUMBERS_PER_LEVEL } from '../../definitions/level.ts';
 import {
   type DecodedEvent,
-  markRepaired,
   type NestedValue,
   PLAIN_KEY_CHARS_MAX,
-  PLAIN_KEYS_MAX,
-  type ReadOne,
   toWireEvent,
   type WireEvent,
 } from '../body-format.ts';
@@ -55,9 +52,10 @@ export function countRecords({ resourceLogs = [] }: OtlpRequest<unknown>): numbe
   return scopes.reduce((sum, { logRecords = [] }) => sum + logRecords.length, 0);
 }
 
+/** @param read reads a record when it is its turn */
 export function* otlpEvents<T>(
   { resourceLogs = [] }: OtlpRequest<T>,
-  read: ReadOne<T, LogRecord>,
+  read: (record: T) => LogRecord,
 ): Generator<WireEvent> {
   for (const { resource: sender, scopeLogs = [] } of resourceLogs) {
     const resource = writeAttributes(sender?.attributes);
@@ -67,10 +65,7 @@ export function* otlpEvents<T>(
       const scope = writeAttributes(scopeMembers(library));
       const json = `"resource":${resource.json},"scope":${scope.json}`;
       const surroundings = { project, resource, scope, json };
-      for (const one of logRecords) {
-        const { message: record, isRepaired } = read(one);
-        yield markRepaired({ ...toEvent(record, surroundings), labels }, isRepaired);
-      }
+      for (const one of logRecords) yield { ...toEvent(read(one), surroundings), labels };
     }
   }
 }
@@ -99,8 +94,8 @@ function toEvent(record: LogRecord, surroundings: Surroundings) {
   const ownJson = JSON.stringify(own).slice(1, -1);
   const between = ownJson === '' ? '' : ',';
   const project = findText(record.attributes, PROJECT_ATTRIBUTE) ?? surroundings.project;
-  const counts = { keys: 0, isPlain: true };
-  const body = anyValueText(record.body, counts);
+  const ofBody = { isPlain: true };
+  const body = anyValueText(record.body, ofBody);
   const members = {
     timestamp: firstTime(record.timeUnixNano, record.observedTimeUnixNano),
     project: text(project),
@@ -117,9 +112,10 @@ function toEvent(record: LogRecord, surroundings: Surroundings) {
       return path.length === 2 && Object.hasOwn(own, name) ? own[name] : undefined;
     },
   };
-  const all = [counts, attributes, resource, scope];
-  const keys = all.reduce((sum, one) => sum + one.keys, 0);
-  return toWireEvent(decoded, keys <= PLAIN_KEYS_MAX && all.every(({ isPlain }) => isPlain));
+  return toWireEvent(
+    decoded,
+    [ofBody, attributes, resource, scope].every(({ isPlain }) => isPlain),
+  );
 }
 
 /** Zero is "unknown". Padded to 18 digits: the event rules read nanoseconds, and reject what is not a number. */
@@ -148,22 +144,21 @@ interface KeyValue {
   readonly value?: AnyValue | null;
 }
 
-/** Whether a text is plain (see `toWireEvent`) but for the number of its keys, which are counted at any depth. */
-interface Counts {
-  keys: number;
+/** Whether a text is plain (see `toWireEvent`), which is found out while it is written. */
+interface Plainness {
   isPlain: boolean;
 }
 
 /** Attributes as one JSON object, in their order. */
-interface Attributes extends NestedValue, Counts {
+interface Attributes extends NestedValue, Plainness {
   readonly list: readonly KeyValue[];
 }
 
 const PLAIN_DEPTH_MAX = 50;
 
 function writeAttributes(list: readonly KeyValue[] = []): Attributes {
-  const counts = { keys: 0, isPlain: true };
-  return { list, json: attributesText(list, counts), ...counts };
+  const written = { isPlain: true };
+  return { list, json: attributesText(list, written), ...written };
 }
 
 // Deeper than the event rules allow: what is cut off here belongs to an event that they reject, with the reason.
@@ -172,10 +167,10 @@ const DEPTH_MAX = 100;
 /** Writes an AnyValue that `checkRequest` accepts as JSON text, exactly: a 64-bit integer keeps all its digits. */
 function anyValueText(
   value: AnyValue | null | undefined,
-  counts: Counts = { keys: 0, isPlain: true },
+  written: Plainness = { isPlain: true },
   depth = 0,
 ): string {
-  if (depth > PLAIN_DEPTH_MAX) counts.isPlain = false;
+  if (depth > PLAIN_DEPTH_MAX) written.isPlain = false;
   if (depth > DEPTH_MAX || value === undefined || value === null) return 'null';
   if (value['stringValue'] !== undefined) return JSON.stringify(value['stringValue']);
   if (value['boolValue'] !== undefined) return JSON.stringify(value['boolValue']);
@@ -186,24 +181,23 @@ function anyValueText(
   if (bytes !== undefined)
     return JSON.stringify(bytes instanceof Uint8Array ? Buffer.from(bytes).toString('base64') : bytes);
   if (value['arrayValue'] !== undefined) {
-    const items = listOf<AnyValue>(value['arrayValue']).map((item) => anyValueText(item, counts, depth + 1));
+    const items = listOf<AnyValue>(value['arrayValue']).map((item) => anyValueText(item, written, depth + 1));
     return `[${items.join(',')}]`;
   }
   if (value['kvlistValue'] !== undefined)
-    return attributesText(listOf<KeyValue>(value['kvlistValue']), counts, depth + 1);
+    return attributesText(listOf<KeyValue>(value['kvlistValue']), written, depth + 1);
   return 'null';
 }
 
-function attributesText(list: readonly KeyValue[], counts: Counts, depth = 0): string {
+function attributesText(list: readonly KeyValue[], written: Plainness, depth = 0): string {
   const names = new Set<string>();
   let members = '';
   for (const { key = '', value } of list) {
-    if (key.length > PLAIN_KEY_CHARS_MAX) counts.isPlain = false;
-    members += `${names.size === 0 ? '' : ','}${JSON.stringify(key)}:${anyValueText(value, counts, depth)}`;
+    if (key.length > PLAIN_KEY_CHARS_MAX) written.isPlain = false;
+    members += `${names.size === 0 ? '' : ','}${JSON.stringify(key)}:${anyValueText(value, written, depth)}`;
     names.add(key);
   }
-  counts.keys += list.length;
-  if (names.size < list.length) counts.isPlain = false;
+  if (names.size < list.length) written.isPlain = false;
   return `{${members}}`;
 }
 

@@ -8,12 +8,11 @@ import {
   type Format,
   lazyEvents,
   parseBody,
-  type ReadOne,
 } from '../body-format.ts';
 import { createMessages, type Messages, readMessage } from '../protobuf.ts';
 import type { Receipt } from '../rejected.ts';
 import { countRecords, type LogRecord, type OtlpRequest, otlpEvents, SEVERITY_NAME } from './otlp-events.ts';
-import type { Protocol, ProtocolHead, ProtocolReply } from './protocol.ts';
+import { bodyOf, type Protocol, type ProtocolHead, type ProtocolReply } from './protocol.ts';
 
 const PROTOBUF = 'application/x-protobuf';
 const JSON_SCHEMA = {
@@ -28,13 +27,8 @@ export const otlp: Protocol = {
     summary: 'Send log records by OpenTelemetry’s protocol',
     id: 'send_otlp_logs',
     bodies: [
-      { type: /^application\/x-protobuf *(?:;|$)/i, shown: PROTOBUF, format: 'otlp-protobuf' },
-      {
-        type: /^application\/json *(?:;|$)/i,
-        shown: 'application/json',
-        format: 'otlp-json',
-        schema: JSON_SCHEMA,
-      },
+      bodyOf(PROTOBUF, 'otlp-protobuf'),
+      { ...bodyOf('application/json', 'otlp-json'), schema: JSON_SCHEMA },
     ],
     respond,
   },
@@ -56,17 +50,15 @@ function respond({ rejected, reasons }: Receipt, { headers }: ProtocolHead): Pro
 
 export const OTLP_FORMATS = {
   'otlp-json': {
-    cut(bytes, options) {
-      const { text, isRepaired } = decodeJson(bytes);
-      return cutRequest(checkRequest(parseJson(text)), (message) => ({ message, isRepaired }), options);
-    },
+    cut: (bytes, options) =>
+      cutRequest(checkRequest(parseJson(decodeJson(bytes))), (record) => record, options),
     countMarks: countJsonMarks,
   },
   'otlp-protobuf': {
     isBinary: true,
     cut(bytes, options) {
-      const { message } = readMessage(typeOf('ExportLogsServiceRequest'), bytes);
-      return cutRequest(message as OtlpRequest<Uint8Array>, readRecord, options); // of these fields
+      const request = readMessage(typeOf('ExportLogsServiceRequest'), bytes);
+      return cutRequest(request as OtlpRequest<Uint8Array>, readRecord, options); // of these fields
     },
     // The tag of a string or message in one of the first seven fields: every record, attribute and value begins with one.
     countMarks: createMarkCounter('\x0a\x12\x1a\x22\x2a\x32\x3a'),
@@ -78,10 +70,9 @@ const LONG_INTEGER = /("int(?:V|_v)alue"\s*:\s*)(-?\d{16,19})(?=\s*[,}])/g;
 /** Parses OTLP's JSON. An integer that a double cannot hold becomes the text that OTLP asks for. */
 const parseJson = (text: string) => parseBody(text.replaceAll(LONG_INTEGER, '$1"$2"'), text);
 
-const readRecord = (bytes: Uint8Array) =>
-  readMessage(typeOf('LogRecord'), bytes) as ReturnType<ReadOne<never, LogRecord>>; // of these fields
+const readRecord = (bytes: Uint8Array) => readMessage(typeOf('LogRecord'), bytes) as LogRecord; // of these fields
 
-function cutRequest<T>(request: OtlpRequest<T>, read: ReadOne<T, LogRecord>, options: CutOptions) {
+function cutRequest<T>(request: OtlpRequest<T>, read: (record: T) => LogRecord, options: CutOptions) {
   return lazyEvents(countRecords(request), otlpEvents(request, read), options);
 }
 

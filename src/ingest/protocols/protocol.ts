@@ -1,6 +1,6 @@
 import type { TailraceError } from '../../errors.ts';
 import { headerOf } from '../../lib/network.ts';
-import type { EventBody } from '../body-format.ts';
+import type { BodyFormat, EventBody } from '../body-format.ts';
 import type { Receipt } from '../rejected.ts';
 
 /** The headers of a request, by lower-case name. */
@@ -27,13 +27,20 @@ interface EventRoute {
   readonly summary: string;
   /** In /openapi.json. */
   readonly id: string;
-  readonly bodies: readonly (EventBody & {
-    /** The media type for /openapi.json and error messages, and its schema. */
-    readonly shown: string;
-    readonly schema?: object;
-  })[];
+  readonly bodies: readonly ProtocolBody[];
   /** Responds when the events are stored, or have been rejected one by one. */
   respond(receipt: Receipt, request: ProtocolHead): ProtocolReply;
+}
+
+interface ProtocolBody extends EventBody {
+  /** The media type for /openapi.json and error messages, and its schema. */
+  readonly shown: string;
+  readonly schema?: object;
+}
+
+/** Returns the body of a media type, with any parameters. */
+export function bodyOf(shown: string, format: BodyFormat): ProtocolBody {
+  return { type: new RegExp(`^${shown} *(?:;|$)`, 'i'), shown, format };
 }
 
 /** Paths that senders ask about the service, with a key of scope `ingest`. */
