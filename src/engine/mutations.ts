@@ -27,13 +27,11 @@ export async function createDeletion(engine: Engine, source: Source, condition: 
 export async function readUnfinished(
   engine: Pick<Engine, 'inspect' | 'cluster'>,
 ): Promise<Map<string, Unfinished>> {
-  const rows = await engine.inspect(
+  const rows: (Unfinished & { table: string })[] = await engine.inspect(
     sql`SELECT table, sum(parts_to_do) AS parts, max(latest_fail_reason) AS fault
      FROM ${everywhere(engine, sql`system.mutations`)} WHERE ${DELETES} AND NOT is_done GROUP BY table`,
   );
-  return new Map(
-    rows.map(({ table, parts, fault }) => [String(table), { parts: Number(parts), fault: String(fault) }]),
-  );
+  return new Map(rows.map(({ table, ...unfinished }) => [table, unfinished]));
 }
 
 const POLL_EVERY_MS = 250;
@@ -180,16 +178,16 @@ async function readProgress(engine: Engine, sources: readonly Source[]): Promise
   if (tables.length === 0) return [];
   const list = tables.map(({ table }) => table);
   const names = tables.map(({ projection }) => projection);
-  const rows = await engine.inspect(
+  const rows: { table: string; all: number; left: number }[] = await engine.inspect(
     sql`SELECT table, sum(rows) AS all,
        sumIf(rows, NOT has(projections, transform(table, [${list}], [${names}], ''))) AS left
      FROM ${everywhere(engine, sql`system.parts`)}
      WHERE database = currentDatabase() AND table IN (${list}) AND active GROUP BY table`,
   );
-  const byTable = new Map(rows.map((row) => [row['table'], row]));
+  const byTable = new Map(rows.map((row) => [row.table, row]));
   return tables.map(({ source, projection, table }) => {
-    const row = byTable.get(table);
-    return { source, projection, rows: Number(row?.['all'] ?? 0), left: Number(row?.['left'] ?? 0) };
+    const { all = 0, left = 0 } = byTable.get(table) ?? {};
+    return { source, projection, rows: all, left };
   });
 }
 

@@ -173,21 +173,14 @@ function toUsageEvent({ atMs, project, coreMs, ...counted }: UsageEntry, usage: 
 async function readTotals(engine: Engine, { table }: Source, nowMs: number): Promise<DayTotals> {
   const read = async (column: 'project' | 'key') => {
     const day = sql`toStartOfDay(fromUnixTimestamp64Milli(${nowMs}, 'UTC'))`;
-    const rows = await engine.inspect(
-      sql`SELECT ${identifier(column)} AS name, toFloat64(sum(events)) AS events, toFloat64(sum(bytes)) AS bytes,
-          toFloat64(sum(queries)) AS queries, sum(core_ms) AS core_ms
+    const rows: (Total & { name: string })[] = await engine.inspect(
+      sql`SELECT ${identifier(column)} AS name, sum(ifNull(events, 0)) AS events, sum(ifNull(bytes, 0)) AS bytes,
+          sum(ifNull(queries, 0)) AS queries, sum(ifNull(core_ms, 0)) AS coreMs
         FROM ${identifier(table)} WHERE timestamp >= ${day} AND timestamp < ${day} + INTERVAL 1 DAY
         GROUP BY name ORDER BY events DESC, queries DESC LIMIT ${ENTRIES_MAX}`,
     );
-    return new Map(rows.map((row) => [String(row['name']), toTotal(row)]));
+    return new Map(rows.map(({ name, ...total }) => [name, total]));
   };
   const [projects, keys] = await Promise.all([read('project'), read('key')]);
   return { projects, keys };
 }
-
-const toTotal = (row: Record<string, unknown>): Total => ({
-  events: Number(row['events']),
-  bytes: Number(row['bytes']),
-  queries: Number(row['queries']),
-  coreMs: Number(row['core_ms']),
-});
