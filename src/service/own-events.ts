@@ -27,7 +27,6 @@ function findOwnSource({ core }: Pick<Context, 'core'>, name: string): Source | 
 
 /** The source that has the entries of the audit trail as events. */
 const AUDIT_SOURCE = 'tailrace.audit';
-const COPY_EVERY_MS = 10_000;
 // All that a control store keeps of both kinds: the rest waits for the next run.
 const BATCHES_PER_RUN_MAX = 100;
 
@@ -60,7 +59,7 @@ export function keepAudit(context: Context, committer: Pick<Committer, 'commit'>
     }
   }
 
-  void startTask({ name: 'audit', everyMs: COPY_EVERY_MS, run, runsAtEnd: true }).trigger();
+  void startTask({ name: 'audit', everyMs: 10_000, run, runsAtEnd: true }).trigger();
 }
 
 /**
@@ -128,7 +127,6 @@ async function leaveOutStored(engine: Engine, { table }: Source, events: readonl
 
 /** The source in which the service writes down what was stored and asked; without it quotas begin anew with each start. */
 const USAGE_SOURCE = 'tailrace.usage';
-const WRITE_EVERY_MS = 60_000;
 
 /** Opens the counts of what is stored and asked; `keepUsage` writes them down. */
 export async function openUsage(context: Context): Promise<Usage> {
@@ -160,7 +158,7 @@ export function keepUsage(context: Context, usage: Usage, committer: Pick<Commit
     usage.setTotals(await readTotals(core.engine, source, now()));
   }
 
-  startTask({ name: 'usage', everyMs: WRITE_EVERY_MS, run: write, runsAtEnd: true });
+  startTask({ name: 'usage', everyMs: 60_000, run: write, runsAtEnd: true });
 }
 
 function toUsageEvent({ atMs, project, coreMs, ...counted }: UsageEntry, usage: Source) {
