@@ -27,7 +27,7 @@ import {
 export interface StoredTable {
   readonly engine: string;
   readonly comment: string;
-  readonly columns: ReadonlyMap<string, { type: string; expression: string }>;
+  readonly columns: Readonly<Record<string, { type: string; expression: string }>>;
   readonly definition: string;
 }
 
@@ -111,7 +111,7 @@ function findAdditions(source: Source, all: ReadonlyMap<string, StoredTable>, cl
   // A computed column comes after the columns that it reads, which may be new, too.
   const ordered = source.columns.toSorted((a, b) => dependencyRank(a) - dependencyRank(b));
   const columns = tableColumns({ ...source, columns: ordered }).filter(
-    ({ name }) => !stored.columns.has(name),
+    ({ name }) => !Object.hasOwn(stored.columns, name),
   );
   const indexes = tableIndexes(source).filter(
     ({ kind, name }) => !stored.definition.includes(`${kind} ${name} `),
@@ -157,7 +157,7 @@ function findTakenName({ external, file, table }: Source, old: StoredTable | und
 
 function compare(source: Source, table: StoredTable, expressions: ReadonlyMap<string, string>): string[] {
   return tableColumns(source).flatMap((column) => {
-    const old = table.columns.get(column.name);
+    const old = Object.hasOwn(table.columns, column.name) ? table.columns[column.name] : undefined;
     if (old === undefined) return [];
     const isSamePath = old.expression === (expressions.get(column.expression) ?? '');
     if (old.type === column.type && isSamePath) return [];
@@ -197,7 +197,7 @@ export async function readTables(engine: Engine): Promise<Map<string, StoredTabl
     tables.map(({ name, ...table }) => {
       const own = columnsOf.get(name) ?? [];
       const described = own.map((one) => [one.name, { type: one.type, expression: one.expression }] as const);
-      return [name, { ...table, columns: new Map(described) }];
+      return [name, { ...table, columns: Object.fromEntries(described) }];
     }),
   );
 }
