@@ -27,9 +27,6 @@ export interface Computation {
 /** The right to compute an answer while the other replicas wait for it. Called to release it. */
 export type Lease = () => void;
 
-// Instead of a lease while Redis is unavailable: this replica computes at once, and nobody waits for it.
-const NO_LEASE: Lease = () => {};
-
 /** Another replica has the answer, or this one computes it, or another one is computing it. */
 type Claim = { readonly answer: Answer } | { readonly lease: Lease } | 'held';
 
@@ -112,7 +109,7 @@ export function createSharedAnswers(options: SharedAnswersOptions) {
     const set = (when: 'NX' | 'XX') => redis.send(['SET', name, '', when, 'PX', String(LEASE_MS)]);
     const reply = await set('NX');
     if (reply === null) return 'held';
-    if (reply === undefined) return NO_LEASE;
+    if (reply === undefined) return () => {}; // Redis is unavailable: computes at once, and no other replica waits
     const renewing = setInterval(() => void set('XX'), RENEW_MS);
     return () => {
       clearInterval(renewing);
@@ -124,7 +121,7 @@ export function createSharedAnswers(options: SharedAnswersOptions) {
   async function claim(question: Question, isGood: (answer: Answer) => boolean): Promise<Claim> {
     const lease = await takeLease(question.key);
     if (lease === 'held') return 'held';
-    const found = lease === NO_LEASE ? undefined : await findGood(question, isGood);
+    const found = await findGood(question, isGood);
     if (found === undefined) return { lease };
     lease();
     return found;

@@ -117,9 +117,9 @@ export interface Engine {
   command<T extends string>(sql: SqlText<T>): Promise<void>;
   /**
    * Rows of an internal statement, for schema, checks and maintenance; never for a caller's query, since the engine's
-   * error, which it throws, quotes the statement.
+   * error, which it throws, quotes the statement. The caller states what the statement selects; nothing checks it.
    */
-  inspect<T extends string>(sql: SqlText<T>): Promise<Record<string, unknown>[]>;
+  inspect<T extends string, Row extends object = Record<string, unknown>>(sql: SqlText<T>): Promise<Row[]>;
   gauges(): EngineGauges;
   /** Stops running queries, then releases the store. Idempotent. */
   close(): Promise<void>;

@@ -24,16 +24,12 @@ export async function createDeletion(engine: Engine, source: Source, condition: 
 }
 
 /** Reads the unfinished deletions, by the name of the table that has the rows. */
-export async function readUnfinished(
-  engine: Pick<Engine, 'inspect' | 'cluster'>,
-): Promise<Map<string, Unfinished>> {
-  const rows = await engine.inspect(
+export async function readUnfinished(engine: Engine): Promise<Map<string, Unfinished>> {
+  const rows: (Unfinished & { table: string })[] = await engine.inspect(
     sql`SELECT table, sum(parts_to_do) AS parts, max(latest_fail_reason) AS fault
      FROM ${everywhere(engine, sql`system.mutations`)} WHERE ${DELETES} AND NOT is_done GROUP BY table`,
   );
-  return new Map(
-    rows.map(({ table, parts, fault }) => [String(table), { parts: Number(parts), fault: String(fault) }]),
-  );
+  return new Map(rows.map(({ table, ...unfinished }) => [table, unfinished]));
 }
 
 const POLL_EVERY_MS = 250;
@@ -42,10 +38,7 @@ const POLL_EVERY_MS = 250;
  * Waits until no deletion is unfinished, for copies and backups: they have the events that it has not removed yet, and
  * nothing would remove them there. @throws if `signal` aborts
  */
-export async function untilDeleted(
-  engine: Pick<Engine, 'inspect' | 'cluster'>,
-  signal: AbortSignal,
-): Promise<void> {
+export async function untilDeleted(engine: Engine, signal: AbortSignal): Promise<void> {
   while ((await readUnfinished(engine)).size > 0) await wait(POLL_EVERY_MS, undefined, { signal });
 }
 
@@ -70,7 +63,7 @@ export async function isRewriting(engine: Engine): Promise<boolean> {
 const DELETES = sql`database = currentDatabase() AND position(command, 'DELETE WHERE') > 0`;
 
 /** Returns the name of a system table; on a cluster, of that on every server. */
-function everywhere({ cluster }: Pick<Engine, 'cluster'>, table: Sql): Sql {
+function everywhere({ cluster }: Engine, table: Sql): Sql {
   return cluster === '' ? table : sql`clusterAllReplicas(${cluster}, ${table})`;
 }
 
@@ -79,9 +72,10 @@ function isOf({ cluster }: Engine, source: Source): Sql {
   return sql`database = currentDatabase() AND table = ${storedTable(source, cluster)}`;
 }
 
-/** Events of a source that are in parts with and without its rollup. */
+/** The rollup of a source, by the name of its projection: all events, and those that are in parts without it. */
 export interface RollupProgress {
-  readonly source: string;
+  readonly source: Source;
+  readonly projection: string;
   readonly rows: number;
   readonly left: number;
 }
@@ -122,14 +116,14 @@ export function createRollupBuilder({ engine, sources, onProgress, onNotDropped 
     dropped = declared;
   }
 
-  async function finish({ source, projection }: TableProgress): Promise<void> {
+  async function finish({ source, projection }: RollupProgress): Promise<void> {
     // Read again: the counts were read before it had ended, and the last parts may have been replaced since.
     const [now] = await readProgress(engine, [source]);
     if (now === undefined) return;
     left = new Map([...left, [source.name, now.left]]);
     rounds.set(projection, now.left === 0 ? 0 : (rounds.get(projection) ?? 0) + 1);
-    if (now.left === 0) onProgress(toProgress(now), 'done');
-    else if (hasFailed(projection)) onProgress(toProgress(now), 'failed');
+    if (now.left === 0) onProgress(now, 'done');
+    else if (hasFailed(projection)) onProgress(now, 'failed');
   }
 
   return {
@@ -145,7 +139,7 @@ export function createRollupBuilder({ engine, sources, onProgress, onNotDropped 
       const next = all.find((one) => one.left > 0 && !hasFailed(one.projection));
       if (next === undefined) return;
       building = next.projection;
-      onProgress(toProgress(next), 'started');
+      onProgress(next, 'started');
       if (await isRunning(engine, next)) return;
       const what = sql`MATERIALIZE PROJECTION ${identifier(next.projection)} SETTINGS mutations_sync = 0`;
       await engine.command(alterTable(next.source, engine.cluster, what));
@@ -161,17 +155,8 @@ export function createRollupBuilder({ engine, sources, onProgress, onNotDropped 
 // again.
 const ROUNDS_MAX = 5;
 
-interface TableProgress extends Omit<RollupProgress, 'source'> {
-  readonly source: Source;
-  readonly projection: string;
-}
-
-function toProgress({ source, rows, left }: TableProgress): RollupProgress {
-  return { source: source.name, rows, left };
-}
-
 /** Reads the state of each source that has a rollup. */
-async function readProgress(engine: Engine, sources: readonly Source[]): Promise<TableProgress[]> {
+async function readProgress(engine: Engine, sources: readonly Source[]): Promise<RollupProgress[]> {
   const tables = sources.flatMap((source) => {
     if (source.rollup === undefined) return [];
     const { name: projection } = rollupProjection(source.rollup);
@@ -180,21 +165,21 @@ async function readProgress(engine: Engine, sources: readonly Source[]): Promise
   if (tables.length === 0) return [];
   const list = tables.map(({ table }) => table);
   const names = tables.map(({ projection }) => projection);
-  const rows = await engine.inspect(
+  const rows: { table: string; all: number; left: number }[] = await engine.inspect(
     sql`SELECT table, sum(rows) AS all,
        sumIf(rows, NOT has(projections, transform(table, [${list}], [${names}], ''))) AS left
      FROM ${everywhere(engine, sql`system.parts`)}
      WHERE database = currentDatabase() AND table IN (${list}) AND active GROUP BY table`,
   );
-  const byTable = new Map(rows.map((row) => [row['table'], row]));
+  const byTable = new Map(rows.map((row) => [row.table, row]));
   return tables.map(({ source, projection, table }) => {
-    const row = byTable.get(table);
-    return { source, projection, rows: Number(row?.['all'] ?? 0), left: Number(row?.['left'] ?? 0) };
+    const { all = 0, left = 0 } = byTable.get(table) ?? {};
+    return { source, projection, rows: all, left };
   });
 }
 
 /** Whether the engine rewrites parts, or tries to: it retries failures. */
-async function isRunning(engine: Engine, { source, projection }: TableProgress): Promise<boolean> {
+async function isRunning(engine: Engine, { source, projection }: RollupProgress): Promise<boolean> {
   const rows = await engine.inspect(
     sql`SELECT 1 FROM ${everywhere(engine, sql`system.mutations`)}
      WHERE ${isOf(engine, source)} AND NOT is_done

@@ -97,9 +97,9 @@ const STATEMENTS_MAX = 500;
 const BOUND_CHARS_MAX = 2_000;
 
 /** Parses the rows of an answer in JSONEachRow. */
-export function parseRows(bytes: Buffer): Record<string, unknown>[] {
+export function parseRows<Row extends object = Record<string, unknown>>(bytes: Buffer): Row[] {
   const lines = bytes.toString().split('\n').filter(Boolean);
-  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  return lines.map((line) => JSON.parse(line) as Row);
 }
 
 /** Replaces each `@name` with its value as a literal, and guards searches (sql/search-guard.ts). */

@@ -19,106 +19,47 @@ const NULL_BOOLEAN = 2;
 const LENGTH_BYTES = 4;
 const NUMBER_BYTES = 8;
 
-/** Collects the values of one column. */
-interface Section {
-  /** A value of the column's kind, or null. */
-  add(value: unknown): void;
-  /** Fixes the content, and returns its bytes. Called once, before `write`. */
-  measure(): number;
-  /** @returns the index after it */
-  write(target: Buffer, at: number): number;
-}
-
-const SECTIONS: Readonly<Record<BlockKind, () => Section>> = {
-  text: createText,
-  integer: createNumbers,
-  number: createNumbers,
-  micros: createNumbers,
-  boolean: createBooleans,
+/** Returns the bytes of a column's section. A value that is not of the column's kind is written as null. */
+const WRITERS: Readonly<Record<BlockKind, (values: readonly unknown[]) => readonly Uint8Array[]>> = {
+  text: writeText,
+  integer: writeNumbers,
+  number: writeNumbers,
+  micros: writeNumbers,
+  boolean: (values) => [
+    new Uint8Array(values.map((value) => (typeof value === 'boolean' ? Number(value) : NULL_BOOLEAN))),
+  ],
 };
 
-/** Writes rows as a block. */
-export interface BlockWriter {
-  /** Adds a row: a value for each column, of its kind or null. */
-  add(values: readonly unknown[]): void;
-  /** Returns the block of the rows. Nothing can be added afterwards. */
-  finish(): Buffer;
+/** Writes rows as a block. @param rows a value for each column, of its kind or null */
+export function writeBlock(columns: readonly BlockColumn[], rows: readonly (readonly unknown[])[]): Buffer {
+  const sections = columns.flatMap(({ kind }, i) => WRITERS[kind](rows.map((row) => row[i])));
+  const bytes = sections.reduce((sum, { length }) => sum + length, LENGTH_BYTES);
+  const block = Buffer.allocUnsafeSlow(bytes); // not from the shared pool, so that the block can move to another thread
+  let at = block.writeUInt32LE(rows.length, 0);
+  for (const section of sections) {
+    block.set(section, at);
+    at += section.length;
+  }
+  return block;
 }
 
-export function createBlockWriter(columns: readonly BlockColumn[]): BlockWriter {
-  const sections = columns.map(({ kind }) => SECTIONS[kind]());
-  let rows = 0;
-  return {
-    add(values) {
-      rows++;
-      for (const [i, section] of sections.entries()) section.add(values[i]);
-    },
-    finish() {
-      const bytes = sections.reduce((sum, section) => sum + section.measure(), LENGTH_BYTES);
-      const block = Buffer.allocUnsafeSlow(bytes); // not from the shared pool, so that the block can move to another thread
-      let at = block.writeUInt32LE(rows, 0);
-      for (const section of sections) at = section.write(block, at);
-      return block;
-    },
-  };
+function writeText(values: readonly unknown[]): readonly Uint8Array[] {
+  let texts = values.map((value) => (typeof value === 'string' ? value : null));
+  let text = texts.join('');
+  const isAscii = Buffer.byteLength(text) === text.length;
+  if (!isAscii) {
+    // Half a surrogate pair has no UTF-8 form, and must not become a whole one with its neighbour's.
+    texts = texts.map((value) => value?.toWellFormed() ?? null);
+    text = texts.join('');
+  }
+  const bytes = Buffer.from(text, isAscii ? 'latin1' : 'utf8');
+  const lengthOf = (value: string) => (isAscii ? value.length : Buffer.byteLength(value));
+  const lengths = texts.map((value) => (value === null ? NULL_LENGTH : lengthOf(value)));
+  return [bytesOf(Int32Array.of(bytes.length)), bytesOf(new Int32Array(lengths)), bytes];
 }
 
-function createText(): Section {
-  let values: (string | null)[] = [];
-  let text = '';
-  let bytes = 0;
-  return {
-    add(value) {
-      values.push(typeof value === 'string' ? value : null);
-    },
-    measure() {
-      text = values.join('');
-      bytes = Buffer.byteLength(text);
-      if (bytes !== text.length) {
-        // Half a surrogate pair has no UTF-8 form, and must not become a whole one with its neighbour's.
-        values = values.map((value) => value?.toWellFormed() ?? null);
-        text = values.join('');
-        bytes = Buffer.byteLength(text);
-      }
-      return LENGTH_BYTES * (1 + values.length) + bytes;
-    },
-    write(target, start) {
-      const isAscii = bytes === text.length;
-      let at = target.writeUInt32LE(bytes, start);
-      for (const value of values) at = target.writeInt32LE(lengthOf(value, isAscii), at);
-      return at + target.write(text, at, isAscii ? 'latin1' : 'utf8');
-    },
-  };
-}
-
-function lengthOf(value: string | null, isAscii: boolean): number {
-  if (value === null) return NULL_LENGTH;
-  return isAscii ? value.length : Buffer.byteLength(value);
-}
-
-function createNumbers(): Section {
-  const values: number[] = [];
-  return {
-    add: (value) => void values.push(typeof value === 'number' ? value : Number.NaN),
-    measure: () => NUMBER_BYTES * values.length,
-    write(target, start) {
-      let at = start;
-      for (const value of values) at = target.writeDoubleLE(value, at);
-      return at;
-    },
-  };
-}
-
-function createBooleans(): Section {
-  const values: number[] = [];
-  return {
-    add: (value) => void values.push(typeof value === 'boolean' ? Number(value) : NULL_BOOLEAN),
-    measure: () => values.length,
-    write(target, start) {
-      target.set(values, start);
-      return start + values.length;
-    },
-  };
+function writeNumbers(values: readonly unknown[]): readonly Uint8Array[] {
+  return [bytesOf(new Float64Array(values.map((value) => (typeof value === 'number' ? value : Number.NaN))))];
 }
 
 /** A column of rows in Arrow's memory layout (its C data interface), which the engine reads without parsing. */

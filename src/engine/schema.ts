@@ -27,7 +27,7 @@ import {
 export interface StoredTable {
   readonly engine: string;
   readonly comment: string;
-  readonly columns: ReadonlyMap<string, { type: string; expression: string }>;
+  readonly columns: Readonly<Record<string, { type: string; expression: string }>>;
   readonly definition: string;
 }
 
@@ -111,7 +111,7 @@ function findAdditions(source: Source, all: ReadonlyMap<string, StoredTable>, cl
   // A computed column comes after the columns that it reads, which may be new, too.
   const ordered = source.columns.toSorted((a, b) => dependencyRank(a) - dependencyRank(b));
   const columns = tableColumns({ ...source, columns: ordered }).filter(
-    ({ name }) => !stored.columns.has(name),
+    ({ name }) => !Object.hasOwn(stored.columns, name),
   );
   const indexes = tableIndexes(source).filter(
     ({ kind, name }) => !stored.definition.includes(`${kind} ${name} `),
@@ -157,7 +157,7 @@ function findTakenName({ external, file, table }: Source, old: StoredTable | und
 
 function compare(source: Source, table: StoredTable, expressions: ReadonlyMap<string, string>): string[] {
   return tableColumns(source).flatMap((column) => {
-    const old = table.columns.get(column.name);
+    const old = Object.hasOwn(table.columns, column.name) ? table.columns[column.name] : undefined;
     if (old === undefined) return [];
     const isSamePath = old.expression === (expressions.get(column.expression) ?? '');
     if (old.type === column.type && isSamePath) return [];
@@ -176,30 +176,28 @@ async function formatExpressions(engine: Engine, sources: readonly Source[]): Pr
   const expressions = [...new Set(sources.flatMap(tableColumns).map(({ expression }) => expression))];
   const list = expressions.filter((expression) => expression !== '');
   if (list.length === 0) return new Map();
-  const rows = await engine.inspect(
+  const rows: { expression: string; formatted: string }[] = await engine.inspect(
     sql`SELECT arrayJoin([${list}]) AS expression,
        substring(formatQuerySingleLine(concat('SELECT ', expression)), 8) AS formatted`,
   );
-  return new Map(rows.map(({ expression, formatted }) => [String(expression), String(formatted)]));
+  return new Map(rows.map(({ expression, formatted }) => [expression, formatted]));
 }
 
 /** Reads the tables of the store, by name. */
 export async function readTables(engine: Engine): Promise<Map<string, StoredTable>> {
-  const tables = await engine.inspect(
-    'SELECT name, engine, comment, create_table_query FROM system.tables WHERE database = currentDatabase()',
+  const tables: (Omit<StoredTable, 'columns'> & { name: string })[] = await engine.inspect(
+    `SELECT name, engine, comment, create_table_query || ' ' AS definition FROM system.tables
+      WHERE database = currentDatabase()`,
   );
-  const columns = await engine.inspect(
+  const columns: { table: string; name: string; type: string; expression: string }[] = await engine.inspect(
     'SELECT table, name, type, default_expression AS expression FROM system.columns WHERE database = currentDatabase()',
   );
   const columnsOf = Map.groupBy(columns, ({ table }) => table);
   return new Map(
-    tables.map(({ name, engine: kind, comment, create_table_query: definition }) => {
-      const own = (columnsOf.get(name) ?? []).map((column) => {
-        const { type, expression } = column;
-        return [String(column['name']), { type: String(type), expression: String(expression) }] as const;
-      });
-      const described = { engine: String(kind), comment: String(comment), definition: `${definition} ` };
-      return [String(name), { ...described, columns: new Map(own) }];
+    tables.map(({ name, ...table }) => {
+      const own = columnsOf.get(name) ?? [];
+      const described = own.map((one) => [one.name, { type: one.type, expression: one.expression }] as const);
+      return [name, { ...table, columns: Object.fromEntries(described) }];
     }),
   );
 }

@@ -128,7 +128,7 @@ type StoredTables = ReadonlyMap<string, StoredTable>;
 
 interface StoreFile {
   readonly store?: unknown;
-  readonly tables?: Readonly<Record<string, Omit<StoredTable, 'columns'> & { columns: object }>>;
+  readonly tables?: Readonly<Record<string, StoredTable>>;
 }
 
 /**
@@ -185,11 +185,8 @@ export function removeMark(dataDir: string): void {
 
 /** Describes the tables. If the disk is full the older description stays, which can only lack columns. */
 export function writeStoredTables(dataDir: string, tables: StoredTables): void {
-  const described = [...tables].map(([name, table]) => {
-    return [name, { ...table, columns: Object.fromEntries(table.columns) }] as const;
-  });
   try {
-    write(dataDir, { store: STORE_VERSION, tables: Object.fromEntries(described) });
+    write(dataDir, { store: STORE_VERSION, tables: Object.fromEntries(tables) });
   } catch {
     // The service does not need it.
   }
@@ -197,11 +194,7 @@ export function writeStoredTables(dataDir: string, tables: StoredTables): void {
 
 /** Reads the description of the tables; empty if there is no store yet. */
 export function readStoredTables(dataDir: string): StoredTables {
-  const { tables = {} } = readStoreFile(dataDir) ?? {};
-  const described = Object.entries(tables).map(([name, table]) => {
-    return [name, { ...table, columns: new Map(Object.entries(table.columns)) }] as const;
-  });
-  return new Map(described);
+  return new Map(Object.entries(readStoreFile(dataDir)?.tables ?? {}));
 }
 
 function write(dataDir: string, file: StoreFile): void {

@@ -28,36 +28,28 @@ export interface StoredDay {
  * Events beyond their retention count until their day is dropped.
  */
 export async function readStoreState(engine: Engine, sources: readonly Source[]): Promise<StoreState> {
-  const stored = await engine.inspect(
+  const stored: Pick<StoredDay, 'table' | 'rows' | 'bytes'>[] = await engine.inspect(
     sql`SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM ${partsOf(engine)}
      WHERE database = currentDatabase() AND active GROUP BY table`,
   );
   const names = new Map(sources.map((source) => [storedTable(source, engine.cluster), source.table]));
-  const ofSources = stored.flatMap(({ table }) => names.get(String(table)) ?? []);
-  const times = new Map((await readTimes(engine, ofSources)).map((row) => [row['table'], row]));
+  const ofSources = stored.flatMap(({ table }) => names.get(table) ?? []);
+  const times = new Map((await readTimes(engine, ofSources)).map((row) => [row.table, row]));
   return new Map(
     stored.map(({ table, rows, bytes }) => {
-      const name = names.get(String(table)) ?? String(table);
-      const time = times.get(name);
-      const oldestMs = time && Number(time['oldest']);
-      const newestMs = time && Number(time['newest']);
-      return [name, { rows: Number(rows), bytes: Number(bytes), oldestMs, newestMs }];
+      const name = names.get(table) ?? table;
+      const { oldestMs, newestMs } = times.get(name) ?? {};
+      return [name, { rows, bytes, oldestMs, newestMs }];
     }),
   );
 }
 
 /** Lists the days of all tables that hold rows, oldest first; on a cluster of the tables on each server. */
 export async function readDays(engine: Engine): Promise<StoredDay[]> {
-  const rows = await engine.inspect(
+  return await engine.inspect(
     sql`SELECT table, partition AS day, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM ${partsOf(engine)}
      WHERE database = currentDatabase() AND active GROUP BY table, day ORDER BY day, table`,
   );
-  return rows.map(({ table, day, rows, bytes }) => ({
-    table: String(table),
-    day: String(day),
-    rows: Number(rows),
-    bytes: Number(bytes),
-  }));
 }
 
 /** Reads the version of ClickHouse, such as `26.7.2.1`. */
@@ -72,11 +64,14 @@ function partsOf({ cluster }: Engine): Sql {
 }
 
 /** Days are partitions, so the engine knows the bounds of `timestamp` of every part and reads no column. */
-async function readTimes(engine: Engine, tables: readonly string[]): Promise<Record<string, unknown>[]> {
+async function readTimes(
+  engine: Engine,
+  tables: readonly string[],
+): Promise<{ table: string; oldestMs: number; newestMs: number }[]> {
   if (tables.length === 0) return [];
   const ofTable = (table: string) =>
-    sql`SELECT ${table} AS table, toUnixTimestamp64Milli(min(timestamp)) AS oldest,
-       toUnixTimestamp64Milli(max(timestamp)) AS newest FROM ${identifier(table)}`;
+    sql`SELECT ${table} AS table, toUnixTimestamp64Milli(min(timestamp)) AS oldestMs,
+       toUnixTimestamp64Milli(max(timestamp)) AS newestMs FROM ${identifier(table)}`;
   return await engine.inspect(join(tables.map(ofTable), ' UNION ALL '));
 }
 

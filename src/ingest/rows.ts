@@ -1,7 +1,7 @@
 import { COMMON_COLUMNS } from '../definitions/checks/source.ts';
 import type { Source } from '../definitions/source.ts';
 import type { Engine, RowBlocks, RowText } from '../engine/engine.ts';
-import { type BlockColumn, createBlockWriter } from '../engine/row-block.ts';
+import { type BlockColumn, writeBlock } from '../engine/row-block.ts';
 import { columnNames } from '../engine/table.ts';
 import { formatInstant, MICROS_PER_DAY } from '../lib/instant.ts';
 import { KINDS } from '../search/field.ts';
@@ -88,14 +88,14 @@ const PART_CHARS_MAX = 64 * 1024;
 export function createEncoder(columns?: readonly BlockColumn[]) {
   const layout: RowLayout = columns === undefined ? 'text' : 'blocks';
   const parts: Buffer[] = [];
-  let block = columns && createBlockWriter(columns);
+  let rows: unknown[][] = [];
   let text = '';
   let chars = 0;
   let count = 0;
 
   function endPart(): void {
-    parts.push(block?.finish() ?? Buffer.from(text));
-    block = columns && createBlockWriter(columns);
+    parts.push(columns === undefined ? Buffer.from(text) : writeBlock(columns, rows));
+    rows = [];
     text = '';
     chars = 0;
   }
@@ -103,9 +103,9 @@ export function createEncoder(columns?: readonly BlockColumn[]) {
   return {
     add(event: Event): void {
       count++;
-      if (block === undefined) text += encodeRow(event);
-      else block.add(rowValues(event, event.timestamp));
-      chars = block === undefined ? text.length : chars + charsOf(event);
+      if (columns === undefined) text += encodeRow(event);
+      else rows.push(rowValues(event, event.timestamp));
+      chars = columns === undefined ? text.length : chars + charsOf(event);
       if (chars >= PART_CHARS_MAX) endPart();
     },
     finish() {

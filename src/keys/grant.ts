@@ -245,18 +245,22 @@ export function toRecord(row: Readonly<Record<string, unknown>>): KeyRecord {
   };
 }
 
-const KEY = /^tr_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/;
+/** `tr`: of a key, `ts`: of a session. */
+type SecretKind = 'tr' | 'ts';
 
-/** Creates a key, `tr_<id>_<secret>`. Its 256 random bits cannot be guessed, so that a plain hash is enough to store. */
-export function createSecret() {
+const SECRET = /^(t[rs])_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/;
+
+/** Creates a secret, `<kind>_<id>_<…>`. Its 256 random bits cannot be guessed, so a plain hash is enough to store. */
+export function createSecret(kind: SecretKind = 'tr') {
   const id = randomBytes(6).toString('hex');
-  const key = `tr_${id}_${randomBytes(32).toString('base64url')}`;
+  const key = `${kind}_${id}_${randomBytes(32).toString('base64url')}`;
   return { key, id, hash: hashKey(key) };
 }
 
-/** Returns the id within a key; `undefined` if the text does not have the form of a key. */
-export function findKeyId(key: string): string | undefined {
-  return KEY.exec(key)?.[1];
+/** Returns the id within a secret; `undefined` if the text does not have the form of one. */
+export function findKeyId(key: string, kind: SecretKind = 'tr'): string | undefined {
+  const [, found, id] = SECRET.exec(key) ?? [];
+  return found === kind ? id : undefined;
 }
 
 export function hashKey(key: string): Buffer {

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** A rate limit: the average requests a second, and the most at once after a pause. */
 export interface Rate {
   readonly perSecond: number;
@@ -30,6 +32,24 @@ export function takeToken(
   const passed = tokens >= 1 - ROUNDING_TOKENS;
   const left = passed ? Math.max(0, tokens - 1) : tokens;
   return { bucket: { tokens: left, atMs: nowMs }, ...decideRate(left, passed, rate) };
+}
+
+// Keys, addresses, or pairs of both. Beyond it the least recently used are dropped, which fills their buckets. About
+// 3 MB.
+export const BUCKETS_MAX = 10_000;
+
+/** Creates the token buckets of this process, by name. */
+export function createBuckets(now: () => number) {
+  const buckets = new LRUCache<string, TokenBucket>({ max: BUCKETS_MAX });
+  return {
+    take(name: string, rate: Rate): RateDecision {
+      const { bucket, ...standing } = takeToken(buckets.get(name), rate, now());
+      buckets.set(name, bucket);
+      return standing;
+    },
+    /** Returns what `take` would, and takes nothing. */
+    probe: (name: string, rate: Rate): RateDecision => takeToken(buckets.get(name), rate, now()),
+  };
 }
 
 /** @param left tokens after the request */

@@ -240,10 +240,10 @@ async function countEvents(engine: Engine, deletion: Deletion): Promise<SourceRo
       sql`SELECT ${i} AS source, count() AS rows FROM ${identifier(table)} WHERE ${condition}`,
   );
   if (counts.length === 0) return [];
-  const found = await engine.inspect(
+  const found: { source: number; rows: number }[] = await engine.inspect(
     sql`${join(counts, '\nUNION ALL ')}\nSETTINGS apply_mutations_on_fly = 1`,
   );
-  const rows = new Map(found.map((row) => [Number(row['source']), Number(row['rows'])]));
+  const rows = new Map(found.map((one) => [one.source, one.rows]));
   const rowsAt = (i: number) => rows.get(i) ?? 0;
   return [
     ...sources.map(({ name }, i) => ({ source: name, rows: rowsAt(i) })),

@@ -177,14 +177,14 @@ const USER_CHARS_MAX = 1_024;
 
 /** Creates the callers of people, and again when the roles have changed. @param current the roles that count now */
 export function createPeopleCallers(current: () => Roles) {
-  const known = new LRUCache<string, { roles: Roles; of: CallerOf }>({ max: CALLERS_OF_MAX });
+  const known = new LRUCache<string, CallerOf>({ max: CALLERS_OF_MAX });
+  let roles = current();
 
   function find(name: string, create: (roles: Roles) => CallerOf): CallerOf {
-    const roles = current();
-    const kept = known.get(name);
-    if (kept?.roles === roles) return kept.of;
-    const of = create(roles);
-    known.set(name, { roles, of });
+    if (roles !== current()) known.clear();
+    roles = current();
+    const of = known.get(name) ?? create(roles);
+    known.set(name, of);
     return of;
   }
 

@@ -1,6 +1,5 @@
-import { hash, randomBytes } from 'node:crypto';
 import type { TailraceError } from '../errors.ts';
-import { hashKey, sameHash } from '../keys/grant.ts';
+import { createSecret, findKeyId, hashKey, sameHash } from '../keys/grant.ts';
 import { andThen, type Caller, type Keyring, orRejected, unauthorized } from '../keys/keyring.ts';
 import { createKnown } from '../keys/known-keys.ts';
 import type { SessionRecord, SessionStore } from '../keys/session-store.ts';
@@ -31,7 +30,6 @@ export interface NewSession
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-const SECRET = /^ts_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/;
 // A day at work; then the provider decides again.
 export const SESSION_MS_MAX = 24 * 3_600_000;
 const AGENT_CHARS_MAX = 200;
@@ -89,7 +87,7 @@ export function createSessions(options: SessionsOptions) {
   }
 
   async function endOwn(secret: string): Promise<SessionRecord | undefined> {
-    const id = SECRET.exec(secret)?.[1];
+    const id = findKeyId(secret, 'ts');
     const found = id && (await store.find(id));
     return found && sameHash(hashOf(found), hashKey(secret)) ? await end(found.id) : undefined;
   }
@@ -101,18 +99,17 @@ export function createSessions(options: SessionsOptions) {
      */
     authenticate: (secret: string, url: string, address = '') =>
       orRejected(() => {
-        const id = SECRET.exec(secret)?.[1];
+        const id = findKeyId(secret, 'ts');
         const found = id === undefined ? undefined : known.find(id);
         return andThen(found, (one) => accept(check(one, secret, address), url, address));
       }),
     /** @returns the value of the cookie; `undefined` if this sign-in has opened a session already */
     async open({ replaces, agent, ...session }: NewSession): Promise<string | undefined> {
-      const id = randomBytes(6).toString('hex');
-      const secret = `ts_${id}_${randomBytes(32).toString('base64url')}`;
+      const { key: secret, id, hash } = createSecret('ts');
       const nowMs = now();
       const times = { createdMs: nowMs, seenMs: nowMs, expiresMs: nowMs + SESSION_MS_MAX };
       const texts = { claims: undefined, print: '', login: '', agent: agent.slice(0, AGENT_CHARS_MAX) };
-      const isAdded = await store.add({ ...texts, ...session, ...times, id, hash: hash('sha256', secret) });
+      const isAdded = await store.add({ ...texts, ...session, ...times, id, hash: hash.toString('hex') });
       if (isAdded) known.forget(); // the oldest session of this owner may have ended
       if (isAdded && replaces !== undefined) await endOwn(replaces);
       return isAdded ? secret : undefined;

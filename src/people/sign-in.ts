@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { TailraceError } from '../errors.ts';
 import { type Acting, actorOf } from '../keys/audit.ts';
 import type { ControlStore } from '../keys/control-store.ts';
 import { hashKey, sameHash } from '../keys/grant.ts';
 import type { Caller, Keyring } from '../keys/keyring.ts';
 import { networkOf } from '../lib/network.ts';
-import { type TokenBucket, takeToken } from '../lib/token-bucket.ts';
+import { createBuckets } from '../lib/token-bucket.ts';
 import type { createLoginSeal, Login } from './credential.ts';
 import type { Provider, SignedIn } from './provider.ts';
 import { createIdentity } from './role.ts';
@@ -36,7 +35,8 @@ export type SignIn = ReturnType<typeof createSignIn>;
 /** Signs people in at the provider, and keys into the console. Each sign-in and sign-out is in the audit trail. */
 export function createSignIn(parts: SignInParts) {
   const { control, now } = parts;
-  const passes = createSignInRate(now);
+  const buckets = createBuckets(now);
+  const passes = (address: string) => buckets.take(networkOf(address), SIGN_INS).passed;
   const record = async (action: 'signed_in' | 'signed_out', by: Acting, detail = '') => {
     const keyId = by.person === undefined ? by.keyId : '';
     await control.record([{ action, atMs: now(), keyId, detail, count: 1, ...actorOf(by) }]);
@@ -144,17 +144,4 @@ function createKeySignIn({ provider, sessions, keyring, passes, record }: Steps)
 }
 
 // Sign-ins from one address: far above an office behind one, and a provider is not asked more often.
-const PER_MINUTE_MAX = 60;
-const ADDRESSES_MAX = 10_000;
-
-/** Bounds the sign-ins from each address. */
-function createSignInRate(now: () => number): (address: string) => boolean {
-  const rate = { perSecond: PER_MINUTE_MAX / 60, burst: PER_MINUTE_MAX };
-  const buckets = new LRUCache<string, TokenBucket>({ max: ADDRESSES_MAX });
-  return (address) => {
-    const network = networkOf(address);
-    const { bucket, passed } = takeToken(buckets.get(network), rate, now());
-    buckets.set(network, bucket);
-    return passed;
-  };
-}
+const SIGN_INS = { perSecond: 1, burst: 60 };

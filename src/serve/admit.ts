@@ -7,12 +7,12 @@ import { createNames, deriveSecret } from '../lib/hash.ts';
 import { headerOf, networkOf as parseNetwork } from '../lib/network.ts';
 import type { Redis } from '../lib/redis.ts';
 import {
+  BUCKETS_MAX,
+  createBuckets,
   decideRate,
   type Rate,
   type RateDecision,
   ROUNDING_TOKENS,
-  type TokenBucket,
-  takeToken,
 } from '../lib/token-bucket.ts';
 import type { Authenticate, Credential } from '../people/credential.ts';
 
@@ -177,31 +177,13 @@ function findTightest(all: readonly Limited[]): Limited {
   return rejecting ?? all.reduce((a, b) => (a.standing.remaining < b.standing.remaining ? a : b));
 }
 
-// Keys, addresses, or pairs of both. Beyond it the least recently used are dropped, which fills their buckets. About
-// 3 MB.
-const REMEMBERED_MAX = 10_000;
-
-/** Token buckets of this process, by name. */
-function createBuckets(now: () => number) {
-  const buckets = new LRUCache<string, TokenBucket>({ max: REMEMBERED_MAX });
-  return {
-    take(name: string, rate: Rate): RateDecision {
-      const { bucket, ...standing } = takeToken(buckets.get(name), rate, now());
-      buckets.set(name, bucket);
-      return standing;
-    },
-    /** Returns what `take` would, and takes nothing. */
-    probe: (name: string, rate: Rate): RateDecision => takeToken(buckets.get(name), rate, now()),
-  };
-}
-
 /** Bounds how fast keys can be tried from one address. */
 function createFailedKeys(perMinuteMax: number, now: () => number) {
   const rate = { perSecond: perMinuteMax / 60, burst: perMinuteMax };
   const buckets = createBuckets(now);
-  const accepted = new LRUCache<string, true>({ max: REMEMBERED_MAX });
+  const accepted = new LRUCache<string, true>({ max: BUCKETS_MAX });
   // Cached, since every request needs it: parsing an address costs more than all the rest here.
-  const networks = new LRUCache<string, string>({ max: REMEMBERED_MAX, memoMethod: parseNetwork });
+  const networks = new LRUCache<string, string>({ max: BUCKETS_MAX, memoMethod: parseNetwork });
   const waitOf = ({ passed, retryAfterSeconds }: RateDecision) => (passed ? undefined : retryAfterSeconds);
   return {
     /** Counts a request with a rejected key. @returns seconds to wait if there were too many */

@@ -9,9 +9,6 @@ import { createSessions } from '../people/sessions.ts';
 import { createSignIn } from '../people/sign-in.ts';
 import type { Context } from './context.ts';
 
-const KEYRING_FLUSH_MS = 60_000;
-const ROLES_EVERY_MS = 1_000;
-const OLD_EVERY_MS = 600_000;
 const LOG_AGAIN_MS = 1_000;
 // A working day with its breaks; a browser that is left alone is soon of no use.
 const IDLE_MS_MAX = 8 * 3_600_000;
@@ -33,7 +30,7 @@ export async function openKeys(
   const secret = openTokenSecret(config.dataDir, config.tokenSecret);
   const tokens = createTokens({ secret, now });
   const keyring = createKeyring({ ...config, localKey, store: control, tokens, now });
-  startTask({ name: 'key-use', everyMs: KEYRING_FLUSH_MS, run: keyring.flush, runsAtEnd: true });
+  startTask({ name: 'key-use', everyMs: 60_000, run: keyring.flush, runsAtEnd: true });
   return { control, keyring, secret };
 }
 
@@ -60,7 +57,7 @@ export function openPeople(context: Context) {
     seal: createLoginSeal(secret, now),
     onFailure: (error) => throttle(() => logger.warn({ reason: explain(error) }, 'a sign-in has failed')),
   });
-  startTask({ name: 'old-sessions', everyMs: OLD_EVERY_MS, run: sessions.removeOld });
+  startTask({ name: 'old-sessions', everyMs: 600_000, run: sessions.removeOld });
   if (config.rolesFile !== '') {
     const { registry } = core;
     const follow = async () => {
@@ -69,7 +66,7 @@ export function openPeople(context: Context) {
       if (faults.length === 0) logger.info('the file of roles was read again');
       else logger.error({ faults }, 'the roles file is not valid: people who sign in have no access');
     };
-    startTask({ name: 'roles', everyMs: ROLES_EVERY_MS, run: follow });
+    startTask({ name: 'roles', everyMs: 1_000, run: follow });
   }
   return {
     sessions,

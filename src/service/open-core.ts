@@ -86,69 +86,48 @@ export async function openCore(
   if (isEmbedded) checkStoreVersion(config.dataDir); // before the engine opens it
   const { engine, writes } = watchWrites(await openEngine(config, watch));
   opened.defer(engine.close);
-  const check = async (read: LoadResult) => {
-    const { faults: others, take } = await companion(read.definitions);
+
+  /** Checks definitions and what is read with them, and takes both if neither has a fault. */
+  const take = async (read: LoadResult) => {
+    const { faults: others, take: takeOthers } = await companion(read.definitions);
     const definitions = await prepare(engine, read, { hasExternal, others });
     if (isEmbedded) writeStoredTables(config.dataDir, await readTables(engine));
     else await markServerStore(engine, definitions.sources.filter(isManaged));
-    return { definitions, take };
+    takeOthers();
+    return { definitions, folders: read.folders };
   };
-  let reading = await readDefinitions(config);
+  const first = await readDefinitions(config);
   if (!isEmbedded) await checkServerStore(engine); // its version is in its tables
-  const { definitions: first, take: takeFirst } = await check(reading);
-  takeFirst();
-  const read = async () => {
-    const next = await readDefinitions(keepFolders(reading.folders));
-    const { definitions, take } = await check(next);
-    reading = next;
-    take();
-    return definitions;
-  };
-  const served = await serve(engine, first, read);
-  const open = opened.move();
-  return {
-    ...served,
-    engine,
-    writes,
-    close: () => open.disposeAsync(),
-    get folders() {
-      return reading.folders;
-    },
-  };
-}
-
-/** Opens the served definitions. @param read reads and checks them again */
-async function serve(
-  engine: Engine,
-  first: Definitions,
-  read: () => Promise<Definitions>,
-): Promise<Pick<Core, 'registry' | 'reload' | 'edit' | 'followDeletions'>> {
-  let definitions = first;
+  let served = await take(first);
   let deletions = await readDeletionState(engine);
-  const registry = createRegistry(withDeletions(definitions, deletions));
-  const replace = () => registry.replace(withDeletions(definitions, deletions));
+  const current = () => withDeletions(served.definitions, deletions);
+  const registry = createRegistry(current());
 
   const acquire = createLock();
   const reload = async () => {
-    definitions = await read();
-    replace();
+    served = await take(await readDefinitions(keepFolders(served.folders)));
+    registry.replace(current());
   };
   const edit: Core['edit'] = async (work) => {
     const release = await acquire();
     return await work(reload).finally(release);
   };
 
+  const open = opened.move();
   return {
-    registry,
-    edit,
+    ...{ engine, registry, writes, edit },
+    get folders() {
+      return served.folders;
+    },
     reload: () => edit((now) => now()),
     async followDeletions() {
       const found = await readDeletionState(engine);
       if (found === deletions) return false;
       deletions = found;
-      replace();
+      registry.replace(current());
       return true;
     },
+    close: () => open.disposeAsync(),
   };
 }
 

@@ -27,7 +27,6 @@ function findOwnSource({ core }: Pick<Context, 'core'>, name: string): Source | 
 
 /** The source that has the entries of the audit trail as events. */
 const AUDIT_SOURCE = 'tailrace.audit';
-const COPY_EVERY_MS = 10_000;
 // All that a control store keeps of both kinds: the rest waits for the next run.
 const BATCHES_PER_RUN_MAX = 100;
 
@@ -60,7 +59,7 @@ export function keepAudit(context: Context, committer: Pick<Committer, 'commit'>
     }
   }
 
-  void startTask({ name: 'audit', everyMs: COPY_EVERY_MS, run, runsAtEnd: true }).trigger();
+  void startTask({ name: 'audit', everyMs: 10_000, run, runsAtEnd: true }).trigger();
 }
 
 /**
@@ -128,7 +127,6 @@ async function leaveOutStored(engine: Engine, { table }: Source, events: readonl
 
 /** The source in which the service writes down what was stored and asked; without it quotas begin anew with each start. */
 const USAGE_SOURCE = 'tailrace.usage';
-const WRITE_EVERY_MS = 60_000;
 
 /** Opens the counts of what is stored and asked; `keepUsage` writes them down. */
 export async function openUsage(context: Context): Promise<Usage> {
@@ -160,7 +158,7 @@ export function keepUsage(context: Context, usage: Usage, committer: Pick<Commit
     usage.setTotals(await readTotals(core.engine, source, now()));
   }
 
-  startTask({ name: 'usage', everyMs: WRITE_EVERY_MS, run: write, runsAtEnd: true });
+  startTask({ name: 'usage', everyMs: 60_000, run: write, runsAtEnd: true });
 }
 
 function toUsageEvent({ atMs, project, coreMs, ...counted }: UsageEntry, usage: Source) {
@@ -173,21 +171,14 @@ function toUsageEvent({ atMs, project, coreMs, ...counted }: UsageEntry, usage: 
 async function readTotals(engine: Engine, { table }: Source, nowMs: number): Promise<DayTotals> {
   const read = async (column: 'project' | 'key') => {
     const day = sql`toStartOfDay(fromUnixTimestamp64Milli(${nowMs}, 'UTC'))`;
-    const rows = await engine.inspect(
-      sql`SELECT ${identifier(column)} AS name, toFloat64(sum(events)) AS events, toFloat64(sum(bytes)) AS bytes,
-          toFloat64(sum(queries)) AS queries, sum(core_ms) AS core_ms
+    const rows: (Total & { name: string })[] = await engine.inspect(
+      sql`SELECT ${identifier(column)} AS name, sum(ifNull(events, 0)) AS events, sum(ifNull(bytes, 0)) AS bytes,
+          sum(ifNull(queries, 0)) AS queries, sum(ifNull(core_ms, 0)) AS coreMs
         FROM ${identifier(table)} WHERE timestamp >= ${day} AND timestamp < ${day} + INTERVAL 1 DAY
         GROUP BY name ORDER BY events DESC, queries DESC LIMIT ${ENTRIES_MAX}`,
     );
-    return new Map(rows.map((row) => [String(row['name']), toTotal(row)]));
+    return new Map(rows.map(({ name, ...total }) => [name, total]));
   };
   const [projects, keys] = await Promise.all([read('project'), read('key')]);
   return { projects, keys };
 }
-
-const toTotal = (row: Record<string, unknown>): Total => ({
-  events: Number(row['events']),
-  bytes: Number(row['bytes']),
-  queries: Number(row['queries']),
-  coreMs: Number(row['core_ms']),
-});

@@ -19,11 +19,11 @@ import { createTraffic, SAMPLE_MS } from '../telemetry/traffic.ts';
 import { readVersion } from '../version.ts';
 import { openAlerts, type ServedAlerts } from './alerts.ts';
 import { openKeys, openPeople } from './callers.ts';
-import { type Context, createStartTask, type ServiceOptions, type StartTask } from './context.ts';
+import { type Context, createStartTask, type ServiceOptions } from './context.ts';
 import { type Core, type EngineWatch, openCore } from './open-core.ts';
 import { createOperatorFiles } from './operator-files.ts';
 import { keepAudit, openUsage } from './own-events.ts';
-import { openReading, openReplicas, type Reading } from './reading.ts';
+import { openReading, openReplicas } from './reading.ts';
 import { createAppParts } from './routes.ts';
 import { openDeletions, openStoring } from './storing.ts';
 
@@ -43,10 +43,6 @@ const ENGINE_FAULTS: Readonly<Record<EngineGauges['state'], string | undefined>>
   restarting: 'the engine is restarting',
   lost: 'the engine cannot be started; see the log',
 };
-const WARM_TICK_MS = 1_000;
-const TAIL_TICK_MS = 250;
-const TAIL_CHECK_MS = 1_000;
-const TAIL_KEEP_ALIVE_MS = 15_000;
 /** How long requests may run after SIGTERM; then they are stopped. Supervisors give a service at least 30 s to end. */
 const SHUTDOWN_MS_MAX = 10_000;
 // Time to send the last answers, after the running requests have been stopped.
@@ -94,7 +90,11 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   });
   const app = await buildApp(parts);
   opened.defer(() => closeApp(app, core.engine, config.shutdownTimeoutMs ?? SHUTDOWN_MS_MAX));
-  startReading(startTask, reading);
+  const { warmer, tails } = reading;
+  startTask({ name: 'warming', everyMs: 1_000, run: warmer.tick });
+  startTask({ name: 'tails', everyMs: 250, run: tails.tick });
+  startTask({ name: 'tail-keys', everyMs: 1_000, run: tails.checkKeys });
+  startTask({ name: 'tail-keep-alive', everyMs: 15_000, run: tails.keepAlive });
   startTask({ name: 'traffic', everyMs: SAMPLE_MS, run: traffic.sample });
 
   const running = opened.move();
@@ -105,14 +105,6 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     return closing;
   };
   return { app, core, keyring, retention, close };
-}
-
-/** Starts what keeps answers warm, and live tails. */
-function startReading(startTask: StartTask, { warmer, tails }: Reading): void {
-  startTask({ name: 'warming', everyMs: WARM_TICK_MS, run: warmer.tick });
-  startTask({ name: 'tails', everyMs: TAIL_TICK_MS, run: tails.tick });
-  startTask({ name: 'tail-keys', everyMs: TAIL_CHECK_MS, run: tails.checkKeys });
-  startTask({ name: 'tail-keep-alive', everyMs: TAIL_KEEP_ALIVE_MS, run: tails.keepAlive });
 }
 
 /** Opens what all other parts are created from: files, store, keys. */

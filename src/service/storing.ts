@@ -11,10 +11,7 @@ import { createKeepProjects, createRetention, type Retention } from '../maintena
 import type { Context } from './context.ts';
 import { keepUsage } from './own-events.ts';
 
-const RESERVE_EVERY_MS = 5_000;
-const KEEP_PROJECTS_EVERY_MS = 3_600_000;
-const RETENTION_EVERY_MS = 3_600_000;
-const ROLLUPS_EVERY_MS = 10_000;
+const HOUR_MS = 3_600_000;
 // A deletion needs what it frees; with so much to spare events need not wait for its end.
 const DELETION_BYTES = 1024 ** 3;
 const WITHOUT_PROJECT =
@@ -75,7 +72,7 @@ async function startRetention(context: Context): Promise<Retention> {
       else logger.error(reason);
     },
   });
-  await startTask({ name: 'retention', everyMs: RETENTION_EVERY_MS, run: retention.run }).trigger();
+  await startTask({ name: 'retention', everyMs: HOUR_MS, run: retention.run }).trigger();
   return retention;
 }
 
@@ -89,18 +86,15 @@ function startRollups({ core: { engine, registry }, logger, startTask }: Context
     sources: () => registry.sources.filter(isManaged),
     onNotDropped: (error) =>
       logger.warn({ err: error }, 'an older rollup could not be dropped; trying again'),
-    onProgress({ source, rows, left }, state) {
+    onProgress({ source: { name: source }, rows, left }, state) {
+      const failed = 'a rollup is incomplete until the next start: queries read rows';
       if (state === 'started')
         logger.info({ source, rows: left }, 'a rollup of stored events is being built');
-      if (state === 'done') logger.info({ source, rows }, 'a rollup is complete');
-      if (state === 'failed')
-        logger.error(
-          { source, rows: left },
-          'a rollup is incomplete until the next start: queries read rows',
-        );
+      else if (state === 'done') logger.info({ source, rows }, 'a rollup is complete');
+      else logger.error({ source, rows: left }, failed);
     },
   });
-  void startTask({ name: 'rollups', everyMs: ROLLUPS_EVERY_MS, run: builder.tick }).trigger();
+  void startTask({ name: 'rollups', everyMs: 10_000, run: builder.tick }).trigger();
   return () => builder.left;
 }
 
@@ -122,7 +116,7 @@ export function openDeletions(
     makeRoom: reserve.free,
   });
   const keep = () => reserve.keep(deletions.isRunning() ? DELETION_BYTES : undefined);
-  void startTask({ name: 'reserve', everyMs: RESERVE_EVERY_MS, run: keep }).trigger();
+  void startTask({ name: 'reserve', everyMs: 5_000, run: keep }).trigger();
   deletions.watch();
   // On a server other processes delete events, too.
   if (!engine.seesEveryWrite)
@@ -141,5 +135,5 @@ function keepProjects(
   const sources = () => registry.sources;
   const days = () => files.quotas.current().retentionDays;
   const run = createKeepProjects({ engine, certainMs, deletions, sources, days });
-  void startTask({ name: 'project-retention', everyMs: KEEP_PROJECTS_EVERY_MS, run }).trigger();
+  void startTask({ name: 'project-retention', everyMs: HOUR_MS, run }).trigger();
 }

@@ -46,7 +46,7 @@ function open({ seesEveryWrite = true } = {}) {
     async inspect() {
       state.reads++;
       if (state.fails) throw new Error('the engine restarts');
-      return [...stored].map((table) => ({ table }));
+      return [...stored].map((table) => ({ table }) as never);
     },
   };
   return { filled: createFilledTables(engine, writes), stored, writes, state };

@@ -49,7 +49,7 @@ test('the retention of a project deletes whole days from the sources that events
   const job = { id: '', acceptedMs: 0, counted: [], state: 'done', ...none } as const;
   const internal = { ...OWN, name: 'internal', isInternal: true };
   await createKeepProjects({
-    engine: { inspect: async () => [{ project: 'short' }] },
+    engine: { inspect: async () => [{ project: 'short' } as never] },
     sources: () => [internal, OWN, FOREIGN, PROTECTED],
     days: () => new Map([['short', 7]]),
     certainMs: () => Date.UTC(2026, 10, 20, 7),

@@ -51,8 +51,6 @@ export interface Frame<Head> {
 
 // Before each message: the lengths of head and payload in bytes, each unsigned 32-bit little-endian.
 const LENGTHS_BYTES = 8;
-// Up to this size one copy is cheaper than a second chunk to send.
-const JOINED_BYTES_MAX = 16 * 1024;
 // Far above any error message and any answer: they detect bytes that are not a length.
 const HEAD_BYTES_MAX = 64 * 1024 * 1024;
 const PAYLOAD_BYTES_MAX = 2 ** 31;
@@ -69,11 +67,7 @@ export function writeFrame(socket: Duplex, head: unknown, payload: Payload = EMP
   const lengths = Buffer.allocUnsafe(LENGTHS_BYTES);
   lengths.writeUInt32LE(text.length, 0);
   lengths.writeUInt32LE(payloadBytes, 4);
-  if (payloadBytes <= JOINED_BYTES_MAX) {
-    socket.write(Buffer.concat([lengths, text, ...pieces]));
-    return;
-  }
-  socket.cork();
+  socket.cork(); // one write of the operating system
   for (const piece of [lengths, text, ...pieces]) socket.write(piece);
   socket.uncork();
 }

@@ -118,10 +118,10 @@ const LOST_AFTER_FAILURES = 5;
  */
 export function createSupervisor(first: EngineProcess, options: SupervisorOptions) {
   const { start, waitMs, onRestart } = options;
-  let state: 'up' | 'restarting' | 'lost' = 'up';
   let running: EngineProcess | undefined;
   let reason: EngineRestart['reason'] = 'ended';
   let restarts = 0;
+  let failures = 0; // in a row, of starts
   let quickEnds = 0;
   const closing = new AbortController();
   let next = take(first);
@@ -130,11 +130,10 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
   function take(process: EngineProcess): Promise<EngineProcess> {
     const startedMs = performance.now();
     running = process;
-    state = 'up';
+    failures = 0;
     const after = process.ended.then((ended) => {
       closing.signal.throwIfAborted();
       running = undefined;
-      state = 'restarting';
       restarts++;
       quickEnds = performance.now() - startedMs < STEADY_MS ? quickEnds + 1 : 0;
       onRestart({ reason, ended, failures: 0 });
@@ -148,7 +147,7 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
   /** Starts another process; retries until one runs or the service closes. */
   async function restart(): Promise<EngineProcess> {
     await pause(backOffMs(quickEnds, ENDED_BACK_OFF), closing.signal);
-    for (let failures = 1; ; failures++) {
+    for (;;) {
       try {
         const process = await start(closing.signal);
         if (closing.signal.aborted) await endProcess(process);
@@ -157,7 +156,7 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
         return process;
       } catch (error) {
         closing.signal.throwIfAborted();
-        if (failures >= LOST_AFTER_FAILURES) state = 'lost';
+        failures++;
         onRestart({ reason: 'ended', ended: 'it could not be started', failures, error });
       }
       await pause(backOffMs(failures, FAILED_BACK_OFF), closing.signal);
@@ -166,8 +165,9 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
 
   return {
     /** `lost`: the last starts all failed. Starts are still retried. */
-    get state(): typeof state {
-      return state;
+    get state(): 'up' | 'restarting' | 'lost' {
+      if (running !== undefined) return 'up';
+      return failures >= LOST_AFTER_FAILURES ? 'lost' : 'restarting';
     },
     /** Undefined while a process is being killed or started. */
     get running(): EngineProcess | undefined {
@@ -184,7 +184,7 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
      */
     async use(signal?: AbortSignal): Promise<EngineProcess> {
       if (running !== undefined) return running;
-      if (state === 'lost' || closing.signal.aborted) throw unavailable();
+      if (failures >= LOST_AFTER_FAILURES || closing.signal.aborted) throw unavailable();
       const late = AbortSignal.timeout(waitMs);
       return await untilAborted(next, signal ? AbortSignal.any([signal, late]) : late).catch((error) => {
         signal?.throwIfAborted();
@@ -197,7 +197,6 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
       reason = end.reason;
       // Callers wait for the next process from here on: this one takes a moment to end.
       running = undefined;
-      state = 'restarting';
       process.kill(end);
     },
     /** Stops restarts. @returns the running process, which the caller has to end; undefined if there is none */

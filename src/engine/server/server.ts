@@ -5,15 +5,17 @@ import { textOf } from '../../sql/sql.ts';
 import type { Engine, QueryLimits } from '../engine.ts';
 import { createGate } from '../failure.ts';
 import type { PoolLimits } from '../lanes.ts';
-import { createValueBinder, readSettings, sandboxSettings } from '../read-settings.ts';
-import { createServerClient } from './client.ts';
+import { createValueBinder, parseRows, readSettings, sandboxSettings } from '../read-settings.ts';
+import { createServerClient, type ServerRequest } from './client.ts';
 import { prepareServer } from './start.ts';
 import {
   COMMAND_MS_MAX,
   createServerReads,
-  createServerWrites,
   READ_SETTINGS,
   type Reader,
+  toCommand,
+  toInsert,
+  toInspection,
 } from './statements.ts';
 
 export interface ServerOptions extends PoolLimits {
@@ -44,13 +46,19 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
   const stored = createServerReads({ ...shared, ...reader });
   const sandboxed = sandbox && createServerReads({ ...shared, ...sandbox });
   const all = sandboxed === undefined ? [stored] : [stored, sandboxed];
-  const writes = createServerWrites(owner, cluster, watch);
+  const writing = new Set<Promise<unknown>>();
   const bind = createValueBinder();
   const gate = createGate(limits.timeoutMs, stop);
 
+  async function write(request: ServerRequest): Promise<void> {
+    const work = owner.send(request);
+    writing.add(work);
+    await work.finally(() => writing.delete(work));
+  }
+
   async function stop(): Promise<void> {
     for (const { pool } of all) pool.drain(gate.closed());
-    await writes.idle();
+    await Promise.allSettled(writing);
     await Promise.all(all.map((reads) => reads.stop(gate.closed())));
     watch.stop(); // last: until here an unavailable server must still fail fast
     await owner.close();
@@ -66,11 +74,11 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
         const reads = query.sandboxed === undefined ? stored : (sandboxed ?? stored);
         return await reads.query(() => bind(sql, values), query, deadline);
       }),
-    insert: (batch) => gate.pass(() => writes.insert(batch)),
-    command: (sql) => gate.pass(() => writes.command(textOf(sql))),
+    insert: (batch) => gate.pass(async () => await write(toInsert(batch, cluster, watch.signal))),
+    command: (sql) => gate.pass(() => write(toCommand(textOf(sql)))),
     async inspect(sql) {
       gate.rejectClosed();
-      return await writes.inspect(textOf(sql));
+      return parseRows((await owner.send(toInspection(textOf(sql)))).bytes);
     },
     gauges: () => ({
       state: watch.isUp ? 'up' : 'unreachable',

@@ -8,11 +8,10 @@ import {
   type EngineSettings,
   FORMAT_SETTINGS,
   fileSettings,
-  parseRows,
   SANDBOX_LIMITS,
   SQL_BYTES_MAX,
 } from '../read-settings.ts';
-import type { ServerAnswer, ServerClient } from './client.ts';
+import type { ServerAnswer, ServerClient, ServerRequest } from './client.ts';
 
 /** A user that runs queries. */
 export interface Reader {
@@ -64,25 +63,17 @@ export function createServerReads(options: ReadsOptions) {
   const running = new Set<Promise<unknown>>();
   const stopping = new AbortController();
 
-  async function run(
-    write: () => BoundStatement,
-    querySettings: EngineSettings,
-    signal: AbortSignal,
-  ): Promise<ServerAnswer> {
+  /** Sends a query, and kills it if the signal aborts. */
+  async function run(request: ServerRequest): Promise<ServerAnswer> {
     let started: string | undefined;
+    const onStart = (queryId: string) => {
+      started = queryId;
+    };
     try {
-      return await client.send({
-        ...write(),
-        settings: { ...settings, ...querySettings },
-        bytesMax: resultBytesMax,
-        signal,
-        onStart: (queryId) => {
-          started = queryId;
-        },
-      });
+      return await client.send({ ...request, onStart });
     } catch (error) {
       // An unavailable server cannot accept the KILL; it ends the query when it finds the connection closed.
-      if (signal.aborted && started !== undefined && watch.isUp) await kill(client, started);
+      if (request.signal.aborted && started !== undefined && watch.isUp) await kill(client, started);
       throw error;
     }
   }
@@ -101,15 +92,21 @@ export function createServerReads(options: ReadsOptions) {
       const slot = await pool.acquire(deadline, query);
       const startedMs = performance.now();
       const ofFile = fileSettings(query.format);
-      const querySettings = {
-        default_format: query.format,
-        ...describeQuery(query, isSandbox),
-        // The answer is complete before its headers, which have the number of its rows.
-        ...(ofFile !== undefined && { ...ofFile, wait_end_of_query: 1 }),
-      };
+      const start = async () =>
+        await run({
+          ...write(),
+          settings: {
+            ...settings,
+            default_format: query.format,
+            ...describeQuery(query, isSandbox),
+            // The answer is complete before its headers, which have the number of its rows.
+            ...(ofFile !== undefined && { ...ofFile, wait_end_of_query: 1 }),
+          },
+          bytesMax: resultBytesMax,
+          signal: AbortSignal.any([deadline, stopping.signal]),
+        });
       // The slot is released when the server has ended the query, which after an abort is later than the response.
-      const signal = AbortSignal.any([deadline, stopping.signal]);
-      const result = run(write, querySettings, signal).finally(() => {
+      const result = start().finally(() => {
         running.delete(result);
         pool.release(slot);
       });
@@ -157,45 +154,28 @@ const INSPECT_SETTINGS = {
   default_format: 'JSONEachRow',
 } as const;
 
-/** Statements of the tables' owner; see `Engine`. Each failure is the server's own, or that of the connection. */
-export function createServerWrites(
-  owner: ServerClient,
-  cluster: string,
-  watch: { readonly signal: AbortSignal },
-) {
-  // On a cluster the insert returns when all shards have their rows, not when they are queued for them.
-  const insertSettings =
-    cluster === '' ? INSERT_SETTINGS : { ...INSERT_SETTINGS, distributed_foreground_insert: 1 };
-  const writing = new Set<Promise<unknown>>();
-
-  async function write(work: Promise<unknown>): Promise<void> {
-    writing.add(work);
-    await work.finally(() => writing.delete(work));
-  }
-
+/** Returns the request that stores rows. @param reach aborts when the server becomes unavailable */
+export function toInsert(batch: InsertBatch, cluster: string, reach: AbortSignal): ServerRequest {
+  if (batch.format === 'blocks') throw new TypeError('a server takes no blocks of rows');
+  const { table, columns, format, bytes, token } = batch;
+  const names = columns.map((name) => `\`${name}\``).join(', ');
   return {
-    insert(batch: InsertBatch): Promise<void> {
-      if (batch.format === 'blocks') throw new TypeError('a server takes no blocks of rows');
-      const { table, columns, format, bytes, token } = batch;
-      const names = columns.map((name) => `\`${name}\``).join(', ');
-      const work = owner.send({
-        sql: `INSERT INTO \`${table}\` (${names}) FORMAT ${format}`,
-        body: bytes,
-        // With a token the rows can be sent again if the response was lost.
-        settings: { ...insertSettings, insert_deduplication_token: token ?? randomUUID() },
-        signal: AbortSignal.any([AbortSignal.timeout(INSERT_MS_MAX), watch.signal]),
-      });
-      return write(work);
+    sql: `INSERT INTO \`${table}\` (${names}) FORMAT ${format}`,
+    body: bytes,
+    settings: {
+      ...INSERT_SETTINGS,
+      // Returns when all shards have their rows, not when they are queued for them.
+      ...(cluster !== '' && { distributed_foreground_insert: 1 }),
+      insert_deduplication_token: token ?? randomUUID(), // so the rows can be sent again if the response was lost
     },
-    command(sql: string): Promise<void> {
-      const signal = AbortSignal.timeout(COMMAND_MS_MAX);
-      return write(owner.send({ sql, settings: WRITE_SETTINGS, signal, repeatable: false }));
-    },
-    async inspect(sql: string) {
-      const signal = AbortSignal.timeout(INSPECT_MS_MAX);
-      return parseRows((await owner.send({ sql, settings: INSPECT_SETTINGS, signal })).bytes);
-    },
-    /** Resolves when no insert and no command runs any more. */
-    idle: async () => void (await Promise.allSettled(writing)),
+    signal: AbortSignal.any([AbortSignal.timeout(INSERT_MS_MAX), reach]),
   };
+}
+
+export function toCommand(sql: string): ServerRequest {
+  return { sql, settings: WRITE_SETTINGS, signal: AbortSignal.timeout(COMMAND_MS_MAX), repeatable: false };
+}
+
+export function toInspection(sql: string): ServerRequest {
+  return { sql, settings: INSPECT_SETTINGS, signal: AbortSignal.timeout(INSPECT_MS_MAX) };
 }
