@@ -9,7 +9,6 @@ import { createSampleSql } from '../query/statement.ts';
 import { parseSql } from '../sql/parse.ts';
 import { createTimeZones } from './argument-rules.ts';
 import {
-  type Forms,
   findBase,
   findDialectViews,
   findForms,
@@ -65,7 +64,6 @@ export function createSandbox(engine: Engine, { now = Date.now }: SandboxSetting
     maxSize: CHECKED_BYTES_MAX,
     sizeCalculation: (endpoint, key) => 2 * (key.length + endpoint.sql.length + endpoint.hash.length),
   });
-  const forms = new WeakMap<Endpoint, Forms>();
   // By the text of the stored query: they depend only on it.
   const names = new LRUCache<string, StoredNames>({ max: STORED_MAX });
   let engineNames: ReturnType<typeof readEngineNames> | undefined;
@@ -90,8 +88,7 @@ export function createSandbox(engine: Engine, { now = Date.now }: SandboxSetting
     const known = checked.get(key);
     if (known !== undefined) return known;
     const { translateBigQuery } = await import('../dialect/bigquery/translate.ts'); // loaded for the first of them
-    const stored = forms.get(endpoint) ?? findForms(endpoint);
-    forms.set(endpoint, stored);
+    const stored = findForms(endpoint);
     const views = findDialectViews(dialect, await readNames(stored.whole), stored.plain);
     const instant = formatInstant(now() * MICROS_PER_MS);
     const translation = translateBigQuery(sql, { views, now: instant, dialect: dialect.name });
