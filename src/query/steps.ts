@@ -58,52 +58,33 @@ function createNewestFirst(run: Run, now: () => number): Run {
     sizeCalculation: (_stretch, key) => key.length,
   });
 
-  async function runFirst(question: Question, asked: PageQuery, options: RunOptions): Promise<Answer> {
+  return async (question, options = {}) => {
+    const asked = findPageQuery(question);
+    if (asked === undefined) return await run(question, options);
     const { key, size, from, until } = asked;
     const instantMs = now();
     const end = Math.min(until, instantMs * MICROS_PER_MS);
     const stretch = learnt.get(key) ?? FIRST_STRETCH;
-    // A stretch that was halved may have a fraction, which no instant has.
-    const start = Math.max(Math.floor(end - stretch), from);
+    const start = Math.max(end - stretch, from);
     const runFrom = (first: Micros, how: RunOptions) => run(question, { ...how, from: first, instantMs });
-
-    /** @param least the shortest stretch to ask for next */
-    function learn({ rows, last }: Answer, least: Micros): void {
-      // Of a range with less than a page it is only known that a page needs more time.
-      if (rows < size) learnt.set(key, Math.max((end - from) * RESERVE, stretch));
-      else if (last !== undefined) learnt.set(key, Math.max((end - Number(last[0])) * RESERVE, least));
-    }
 
     const { onJoin, onJoinAgain } = repeatJoins(options.onJoin);
     const newest = await runFrom(start, { ...options, onJoin });
-    if (start === from || newest.rows >= size) {
-      // After a burst it shrinks step by step: the next page may lie before the burst.
-      learn(newest, start === from ? STRETCH_MIN : Math.max(stretch / RESERVE, STRETCH_MIN));
-      return newest;
-    }
-    const all = await runFrom(from, { ...options, onJoin: onJoinAgain });
-    learn(all, STRETCH_MIN);
-    return { ...all, engineMs: newest.engineMs + all.engineMs };
-  }
-
-  return async (question, options = {}) => {
-    const asked = findPageQuery(question);
-    return await (asked === undefined ? run(question, options) : runFirst(question, asked, options));
+    const isWhole = start === from || newest.rows >= size;
+    const answer = isWhole ? newest : await runFrom(from, { ...options, onJoin: onJoinAgain });
+    // Of a range with less than a page it is only known that a page needs more time.
+    if (answer.rows < size) learnt.set(key, Math.max((end - from) * RESERVE, stretch));
+    else if (answer.last !== undefined)
+      learnt.set(key, Math.max((end - Number(answer.last[0])) * RESERVE, STRETCH_MIN));
+    return isWhole ? answer : { ...answer, engineMs: newest.engineMs + answer.engineMs };
   };
 }
 
-interface PageQuery {
-  /** The name of all questions that share a stretch: they differ only in their range of time and their format. */
-  readonly key: string;
-  /** Rows of a full page. */
-  readonly size: number;
-  /** The time of the rows, both inclusive. */
-  readonly from: Micros;
-  readonly until: Micros;
-}
-
-/** @returns `undefined` for endpoints without `@page_from` */
-function findPageQuery({ endpoint, values }: Question): PageQuery | undefined {
+/**
+ * Returns the key of all questions that share a stretch, which differ only in their range of time and their format, the
+ * rows of a full page, and the time of the rows, both inclusive; `undefined` for endpoints without `@page_from`.
+ */
+function findPageQuery({ endpoint, values }: Question) {
   const { pages, id, hash, parameters } = endpoint;
   if (pages?.range === undefined) return undefined;
   const { after, until } = pages.range;
