@@ -40,7 +40,7 @@ export function createStatements() {
     const own = known.get(endpoint) ?? createOwn(endpoint);
     known.set(endpoint, own);
     const empty = own.optional.filter((name) => bound[name] === '' || bound[name] === UNBOUNDED);
-    const kind = `${format.name} ${arePlainPatterns(endpoint, bound)} ${bound[PAGE_SKIP] ? 'on' : ''} ${empty}`;
+    const kind = `${format.name} ${bound[PAGE_SKIP] ? 'on' : ''} ${empty}`;
     const found = own.byKind.get(kind);
     if (found !== undefined) return found;
     const decided = { ...bound, ...Object.fromEntries(empty.map((name) => [name, ''])) };
@@ -70,7 +70,7 @@ export function createStatement(
   const query = applyEdits(sql, [...decided, ...removeUnused(sql, decided), ...findTypeEdits(endpoint)]);
   const skip = values[PAGE_SKIP] ? ` OFFSET CAST(@${PAGE_SKIP}, 'UInt64')` : ''; // the rows that the page before has sent
   const isLimited = findLimit(sql) !== undefined;
-  const checks = arePlainPatterns(endpoint, values) ? '' : writePatternChecks(endpoint);
+  const checks = writePatternChecks(endpoint);
   const from = isLimited ? `${query}\n${skip}` : query; // a comment may end the query
   return writeAround(endpoint, answerFormat, { from, checks, skip: isLimited ? '' : skip });
 }
@@ -110,15 +110,6 @@ function writePatternChecks({ parameters }: Endpoint): string {
   const checks = patterns.map(({ name }) => `NOT ignore(replaceRegexpOne('', @${name}, ''))`);
   return checks.length === 0 ? '' : ` WHERE ${checks.join(' AND ')}`;
 }
-
-/** Whether the values of all patterns are texts without a meaning in patterns, so that no engine can reject them. */
-function arePlainPatterns({ parameters }: Endpoint, values: Values): boolean {
-  return parameters.every(
-    ({ name, isPattern }) => !isPattern || PLAIN_TEXT.test(String(values[name] ?? '(')),
-  );
-}
-
-const PLAIN_TEXT = /^[\w :/-]{1,1000}$/;
 
 /** Edits that make each parameter a value of its type: the engine gets its canonical text. */
 function findTypeEdits(endpoint: Endpoint): Edit[] {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { AskStep, Endpoint, ResultColumn } from '../definitions/endpoint.ts';
+import type { AskStep, Endpoint } from '../definitions/endpoint.ts';
 import { CURSOR_PREFIX, PAGE_SKIP, type Pages } from '../definitions/pages.ts';
 import { queryTimeout } from '../engine/failure.ts';
 import { TailraceError } from '../errors.ts';
@@ -8,15 +8,7 @@ import { createDeadline } from '../lib/abort.ts';
 import { MICROS_PER_DAY, MICROS_PER_MINUTE, MICROS_PER_MS, type Micros } from '../lib/instant.ts';
 import { NDJSON_FORMAT, splitLines } from './format.ts';
 import { findOwner } from './pins.ts';
-import {
-  comparePositions,
-  findPageRange,
-  findSkipped,
-  type Position,
-  positionBefore,
-  readPosition,
-  withSent,
-} from './position.ts';
+import { findPageRange, findSkipped, positionBefore, readPosition } from './position.ts';
 import { at, isOpaquePage, type Question } from './question.ts';
 import type { Answer, Run, RunOptions } from './run.ts';
 
@@ -66,52 +58,33 @@ function createNewestFirst(run: Run, now: () => number): Run {
     sizeCalculation: (_stretch, key) => key.length,
   });
 
-  async function runFirst(question: Question, asked: PageQuery, options: RunOptions): Promise<Answer> {
+  return async (question, options = {}) => {
+    const asked = findPageQuery(question);
+    if (asked === undefined) return await run(question, options);
     const { key, size, from, until } = asked;
     const instantMs = now();
     const end = Math.min(until, instantMs * MICROS_PER_MS);
     const stretch = learnt.get(key) ?? FIRST_STRETCH;
-    // A stretch that was halved may have a fraction, which no instant has.
-    const start = Math.max(Math.floor(end - stretch), from);
+    const start = Math.max(end - stretch, from);
     const runFrom = (first: Micros, how: RunOptions) => run(question, { ...how, from: first, instantMs });
-
-    /** @param least the shortest stretch to ask for next */
-    function learn({ rows, last }: Answer, least: Micros): void {
-      // Of a range with less than a page it is only known that a page needs more time.
-      if (rows < size) learnt.set(key, Math.max((end - from) * RESERVE, stretch));
-      else if (last !== undefined) learnt.set(key, Math.max((end - Number(last[0])) * RESERVE, least));
-    }
 
     const { onJoin, onJoinAgain } = repeatJoins(options.onJoin);
     const newest = await runFrom(start, { ...options, onJoin });
-    if (start === from || newest.rows >= size) {
-      // After a burst it shrinks step by step: the next page may lie before the burst.
-      learn(newest, start === from ? STRETCH_MIN : Math.max(stretch / RESERVE, STRETCH_MIN));
-      return newest;
-    }
-    const all = await runFrom(from, { ...options, onJoin: onJoinAgain });
-    learn(all, STRETCH_MIN);
-    return { ...all, engineMs: newest.engineMs + all.engineMs };
-  }
-
-  return async (question, options = {}) => {
-    const asked = findPageQuery(question);
-    return await (asked === undefined ? run(question, options) : runFirst(question, asked, options));
+    const isWhole = start === from || newest.rows >= size;
+    const answer = isWhole ? newest : await runFrom(from, { ...options, onJoin: onJoinAgain });
+    // Of a range with less than a page it is only known that a page needs more time.
+    if (answer.rows < size) learnt.set(key, Math.max((end - from) * RESERVE, stretch));
+    else if (answer.last !== undefined)
+      learnt.set(key, Math.max((end - Number(answer.last[0])) * RESERVE, STRETCH_MIN));
+    return isWhole ? answer : { ...answer, engineMs: newest.engineMs + answer.engineMs };
   };
 }
 
-interface PageQuery {
-  /** The name of all questions that share a stretch: they differ only in their range of time and their format. */
-  readonly key: string;
-  /** Rows of a full page. */
-  readonly size: number;
-  /** The time of the rows, both inclusive. */
-  readonly from: Micros;
-  readonly until: Micros;
-}
-
-/** @returns `undefined` for endpoints without `@page_from` */
-function findPageQuery({ endpoint, values }: Question): PageQuery | undefined {
+/**
+ * Returns the key of all questions that share a stretch, which differ only in their range of time and their format, the
+ * rows of a full page, and the time of the rows, both inclusive; `undefined` for endpoints without `@page_from`.
+ */
+function findPageQuery({ endpoint, values }: Question) {
   const { pages, id, hash, parameters } = endpoint;
   if (pages?.range === undefined) return undefined;
   const { after, until } = pages.range;
@@ -142,30 +115,31 @@ const TRIES_MAX = 5;
 
 /**
  * Returns a function that runs a question about an opaque page (`isOpaquePage`), and adds to a full one where it ends:
- * the positions are asked for before and after the page, until both agree. Then the page has the same rows.
+ * the positions of its rows are asked for before and after the page, until both agree. Then the page has the same rows.
  */
 function createPageRun(run: Run) {
-  /** The positions of all rows of a page, in order. */
-  async function readPositions(question: Question, pages: Pages, options: RunOptions): Promise<Position[]> {
-    const isOfCursor = ({ name }: ResultColumn) => pages.by.some((column) => column.name === name);
-    const endpoint = { ...question.endpoint, columns: question.endpoint.columns.filter(isOfCursor) };
-    const key = `${question.key} positions`;
-    const { body } = await run({ ...question, endpoint, format: NDJSON_FORMAT, key }, options);
-    return splitLines(body).map((row) => readPosition(pages, row));
-  }
-
   return async (question: Question, pages: Pages, options: RunOptions): Promise<Answer> => {
+    const readPositions = (asked: Question) => {
+      const columns = asked.endpoint.columns.filter(({ name }) =>
+        pages.by.some((column) => column.name === name),
+      );
+      const endpoint = { ...asked.endpoint, columns };
+      return run({ ...asked, endpoint, format: NDJSON_FORMAT, key: `${asked.key} positions` }, options);
+    };
+
     // From the first row on: rows that come in newer than the page would push others out of it.
-    let before = await readPositions(question, pages, options);
-    const [first] = before;
+    let before = await readPositions(question);
+    const [first] = splitLines(before.body)
+      .slice(0, 1)
+      .map((row) => readPosition(pages, row));
     const isPinned = first !== undefined && findSkipped(pages, question.values, first) > 0;
     const start = first && !isPinned ? positionBefore(pages, first) : undefined;
     const pinned = start === undefined ? question : at(question, start);
     for (let tries = 1; tries <= TRIES_MAX; tries++) {
       const answer = await run(pinned, options);
-      const after = await readPositions(pinned, pages, options);
-      if (JSON.stringify(before) === JSON.stringify(after))
-        return { ...answer, ...endOf(pages, pinned, after) };
+      const after = await readPositions(pinned);
+      if (before.body.equals(after.body))
+        return { ...answer, ...(after.last !== undefined && { last: after.last }) };
       before = after;
     }
     throw new TailraceError(
@@ -173,16 +147,6 @@ function createPageRun(run: Run) {
       `the page changed while it was read, ${TRIES_MAX} times; ask again`,
     );
   };
-}
-
-/** Where a full page ends. @param positions of all its rows */
-function endOf(pages: Pages, { values }: Question, positions: readonly Position[]): Pick<Answer, 'last'> {
-  const last = positions.at(-1);
-  if (last === undefined || positions.length < pages.size) return {};
-  if (!pages.canSkip) return { last };
-  const before = positions.findLastIndex((one) => comparePositions(pages, one, last) !== 0) + 1;
-  const skipped = before === 0 ? findSkipped(pages, values, last) : 0;
-  return { last: withSent(pages, last, positions.length - before + skipped) };
 }
 
 // A forgotten key costs one query.

@@ -244,7 +244,7 @@ async function findFormFault(
 }
 
 /** The stored query of an endpoint, as SELECTs in another dialect are put on it. */
-export interface Forms {
+interface Forms {
   readonly whole: Endpoint;
   /** Has the plain form of each view that has one; see `PLAIN`. */
   readonly typed: Endpoint;

@@ -177,59 +177,6 @@ function checkQueryNode(kind: string, line: string): void {
   if (/^ *(?:QUERY|UNION) .*, is_recursive/.test(line)) throw invalidSql('must not have WITH RECURSIVE');
 }
 
-/** Views that are visible at a place; `undefined` for those of the stored query. */
-type Visible = ReadonlyMap<string, SyntaxNode | undefined>;
-
-/**
- * Finds the view that each name used as a table reads, by the engine's rule: a view is visible after it in its own
- * WITH, and everywhere in the SELECT of that WITH. Elsewhere, and inside of the view itself, the engine would look for
- * a table of this name. Such a text is rejected, whether or not the table exists, so that tables created later change
- * nothing about an accepted text.
- *
- * @param storedViews of the stored query
- * @throws TailraceError `invalid_parameter` for a view out of reach, or a name that is given twice
- */
-function bindNames(root: SyntaxNode, storedViews: readonly string[]) {
-  const reads = new Map<SyntaxNode, SyntaxNode | undefined>(); // `undefined` for a view of the stored query
-  const views: SyntaxNode[] = []; // the caller's own
-
-  function visit(node: SyntaxNode, visible: Visible): void {
-    if (node.kind === 'QUERY') visitQuery(node, visible);
-    else
-      for (const child of node.children)
-        if (child.kind === 'IDENTIFIER' && isTablePlace(node)) readTable(child, visible);
-        else visit(child, visible);
-  }
-
-  function visitQuery(query: SyntaxNode, visible: Visible): void {
-    const seen = new Map(visible);
-    const given = new Set<string>();
-    for (const member of clause(query, 'WITH')) {
-      visit(member, seen);
-      const name = viewNameOf(member);
-      if (name === undefined) continue;
-      if (given.has(name)) throw rejectName(name);
-      given.add(name);
-      seen.set(name, member);
-      views.push(member);
-    }
-    for (const child of query.children) if (child.kind !== 'WITH') visit(child, seen);
-  }
-
-  function readTable(table: SyntaxNode, visible: Visible): void {
-    const name = identifierOf(table);
-    if (name === NO_TABLE) return;
-    if (!visible.has(name))
-      throw invalidSql(
-        `must not read ${name} there: a view can be read after it in its WITH and in the SELECT of that WITH, not in itself`,
-      );
-    reads.set(table, visible.get(name));
-  }
-
-  visit(root, new Map(storedViews.map((view) => [view, undefined])));
-  return { reads, views };
-}
-
 /**
  * The names of the caller's own views, at any depth. None is that of a stored view: inside of itself the engine would
  * read a table of this name. @throws TailraceError `invalid_parameter` for such a name, and one that is not plain
@@ -243,41 +190,65 @@ export function findViews(root: SyntaxNode, storedViews: readonly string[]): Rea
   return new Set(views);
 }
 
+/** Views that are visible at a place, each with the names of all views that it is made of. */
+type Visible = ReadonlyMap<string, ReadonlySet<string>>;
+
 /**
- * Checks that each view can be reached and is made of no view of its own name. Views of one name may stand beside each
- * other, as in the SELECTs of a UNION, but while the engine resolves a view, it reads the view's name as a table's, at any
- * depth. @throws TailraceError `invalid_parameter`
+ * Checks that each name used as a table is that of a view, by the engine's rule: a view is visible after it in its own
+ * WITH, and everywhere in the SELECT of that WITH. Elsewhere, and inside of the view itself, the engine would look for
+ * a table of this name. Such a text is rejected, whether or not the table exists, so that tables created later change
+ * nothing about an accepted text. While the engine resolves a view, it reads the view's name as a table's at any depth,
+ * so no view is made of one of its own name. Views of one name may stand beside each other, as in the SELECTs of a UNION.
+ *
+ * @param storedViews of the stored query
+ * @throws TailraceError `invalid_parameter` for a view out of reach, or a name that is given twice
  */
 export function checkViews(root: SyntaxNode, storedViews: readonly string[]): void {
-  const names = bindNames(root, storedViews);
-  const known = new Map<SyntaxNode, ReadonlySet<string>>();
-
-  /** The names of all views that a view is made of. */
-  function namesIn(view: SyntaxNode): ReadonlySet<string> {
-    const found = known.get(view);
-    if (found !== undefined) return found;
-    const parts = findParts(view, names);
-    const inner = new Set(parts.flatMap((part) => [viewNameOf(part) ?? '', ...namesIn(part)]));
-    known.set(view, inner);
-    return inner;
-  }
-
-  for (const view of names.views) {
-    const name = viewNameOf(view) ?? '';
-    if (namesIn(view).has(name)) throw rejectName(name);
-  }
+  visit(root, new Map(storedViews.map((view) => [view, new Set()])), new Set());
 }
 
-/** The views that a view reads or contains, without those inside of them. */
-function findParts(view: SyntaxNode, { reads }: ReturnType<typeof bindNames>): SyntaxNode[] {
-  const parts: SyntaxNode[] = [];
-  const left = [...view.children];
-  for (let node = left.pop(); node !== undefined; node = left.pop()) {
-    const part = viewNameOf(node) === undefined ? reads.get(node) : node;
-    if (part === undefined) left.push(...node.children);
-    else parts.push(part);
+/** @param used gets the names of the views that a node reads or contains, and of those that they are made of */
+function visit(node: SyntaxNode, visible: Visible, used: Set<string>): void {
+  if (node.kind === 'QUERY') {
+    visitQuery(node, visible, used);
+    return;
   }
-  return parts;
+  for (const child of node.children)
+    if (child.kind === 'IDENTIFIER' && isTablePlace(node)) readTable(identifierOf(child), visible, used);
+    else visit(child, visible, used);
+}
+
+function visitQuery(query: SyntaxNode, visible: Visible, used: Set<string>): void {
+  const seen = new Map(visible);
+  const given = new Set<string>();
+  for (const member of clause(query, 'WITH')) {
+    const name = viewNameOf(member);
+    const parts = new Set<string>();
+    visit(member, seen, parts);
+    if (name !== undefined) {
+      if (given.has(name) || parts.has(name)) throw rejectName(name);
+      given.add(name);
+      seen.set(name, parts);
+      used.add(name);
+    }
+    addAll(used, parts);
+  }
+  for (const child of query.children) if (child.kind !== 'WITH') visit(child, seen, used);
+}
+
+function readTable(name: string, visible: Visible, used: Set<string>): void {
+  if (name === NO_TABLE) return;
+  const parts = visible.get(name);
+  if (parts === undefined)
+    throw invalidSql(
+      `must not read ${name} there: a view can be read after it in its WITH and in the SELECT of that WITH, not in itself`,
+    );
+  used.add(name);
+  addAll(used, parts);
+}
+
+function addAll(names: Set<string>, others: ReadonlySet<string>): void {
+  for (const name of others) names.add(name);
 }
 
 function rejectName(name: string) {

@@ -9,7 +9,6 @@ import { createSampleSql } from '../query/statement.ts';
 import { parseSql } from '../sql/parse.ts';
 import { createTimeZones } from './argument-rules.ts';
 import {
-  type Forms,
   findBase,
   findDialectViews,
   findForms,
@@ -65,7 +64,6 @@ export function createSandbox(engine: Engine, { now = Date.now }: SandboxSetting
     maxSize: CHECKED_BYTES_MAX,
     sizeCalculation: (endpoint, key) => 2 * (key.length + endpoint.sql.length + endpoint.hash.length),
   });
-  const forms = new WeakMap<Endpoint, Forms>();
   // By the text of the stored query: they depend only on it.
   const names = new LRUCache<string, StoredNames>({ max: STORED_MAX });
   let engineNames: ReturnType<typeof readEngineNames> | undefined;
@@ -77,7 +75,7 @@ export function createSandbox(engine: Engine, { now = Date.now }: SandboxSetting
     if (Buffer.byteLength(sql) > SQL_BYTES_MAX)
       throw invalidSql(`must be at most ${SQL_BYTES_MAX} bytes long`);
     assertShortValues(endpoint, raw);
-    if (endpoint.dialect === undefined) return await describeOnce(endpoint, sql, options);
+    if (endpoint.dialect === undefined) return await checkOnce(endpoint, sql, options, findTimeColumns);
     return await translateOnce(endpoint, { sql, dialect: endpoint.dialect, options });
   };
 
@@ -90,8 +88,7 @@ export function createSandbox(engine: Engine, { now = Date.now }: SandboxSetting
     const known = checked.get(key);
     if (known !== undefined) return known;
     const { translateBigQuery } = await import('../dialect/bigquery/translate.ts'); // loaded for the first of them
-    const stored = forms.get(endpoint) ?? findForms(endpoint);
-    forms.set(endpoint, stored);
+    const stored = findForms(endpoint);
     const views = findDialectViews(dialect, await readNames(stored.whole), stored.plain);
     const instant = formatInstant(now() * MICROS_PER_MS);
     const translation = translateBigQuery(sql, { views, now: instant, dialect: dialect.name });
@@ -116,23 +113,14 @@ export function createSandbox(engine: Engine, { now = Date.now }: SandboxSetting
     return stored;
   }
 
-  /** The endpoint of a SELECT in the engine's own SQL, with the columns that are times. */
-  async function describeOnce(endpoint: Endpoint, sql: string, options: SandboxOptions): Promise<Endpoint> {
-    const own = await checkOnce(endpoint, sql, options);
-    if (own.timeColumns !== undefined) return own;
-    const timeColumns = await findTimeColumns(engine, own, options).catch((error: unknown) => {
-      // What fails with the sample values may run with the caller's, or fails again and is reported then.
-      if (error instanceof TailraceError && error.status < 500) return [];
-      throw error;
-    });
-    const described = { ...own, timeColumns };
-    checked.set(keyOf(endpoint, sql), described);
-    return described;
-  }
-
-  /** The endpoint of a SELECT in the engine's own SQL, checked. */
-  async function checkOnce(endpoint: Endpoint, sql: string, options: SandboxOptions): Promise<Endpoint> {
-    const key = keyOf(endpoint, sql);
+  /** The endpoint of a SELECT in the engine's own SQL, checked. @param findTimes which of its columns are times */
+  async function checkOnce(
+    endpoint: Endpoint,
+    sql: string,
+    options: SandboxOptions,
+    findTimes?: typeof findTimeColumns,
+  ): Promise<Endpoint> {
+    const key = `${endpoint.id} ${endpoint.hash} ${sql}`;
     const known = checked.get(key);
     if (known !== undefined) return known;
     const storedNames = await readNames(endpoint);
@@ -143,22 +131,26 @@ export function createSandbox(engine: Engine, { now = Date.now }: SandboxSetting
     const context = { engine, storedNames, options, ...(await engineNames) };
     const select = await check(endpoint, sql.toWellFormed(), context);
     const own = withSelect(endpoint, storedNames.base, select);
-    checked.set(key, own);
-    return own;
+    const described = findTimes ? { ...own, timeColumns: await findTimes(engine, own, options) } : own;
+    checked.set(key, described);
+    return described;
   }
 }
-
-/** The key of a checked SELECT, which its description replaces. */
-const keyOf = ({ id, hash }: Endpoint, sql: string) => `${id} ${hash} ${sql}`;
 
 // Names that are quoted as they are. Others are those of expressions without AS.
 const TIME_COLUMN = /^([^\\`\t]+)\t(?:Nullable\()?DateTime/;
 
 async function findTimeColumns(engine: Engine, own: Endpoint, options: SandboxOptions): Promise<string[]> {
   const execution = { ...options, format: 'TSVRaw', sandboxed: { project: undefined } } as const;
-  const { bytes } = await engine.query(`DESCRIBE TABLE (${createSampleSql(own)}\n)`, {}, execution);
-  const lines = bytes.toString().split('\n');
-  return [...new Set(lines.flatMap((line) => TIME_COLUMN.exec(line)?.[1] ?? []))];
+  try {
+    const { bytes } = await engine.query(`DESCRIBE TABLE (${createSampleSql(own)}\n)`, {}, execution);
+    const lines = bytes.toString().split('\n');
+    return [...new Set(lines.flatMap((line) => TIME_COLUMN.exec(line)?.[1] ?? []))];
+  } catch (error) {
+    // What fails with the sample values may run with the caller's, or fails again and is reported then.
+    if (error instanceof TailraceError && error.status < 500) return [];
+    throw error;
+  }
 }
 
 /**

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { applyEdits, type Edit, parseSql, type Word } from './parse.ts';
 import { writeValue } from './sql.ts';
 
@@ -31,12 +30,6 @@ interface Search {
   readonly edits: readonly Edit[];
 }
 
-const STATEMENTS_MAX = 500;
-const known = new LRUCache<string, readonly Search[]>({
-  max: STATEMENTS_MAX,
-  memoMethod: (sql) => findSearches(sql),
-});
-
 /**
  * The SQL with a guard before each pattern, if a text in it or a value is one that ClickHouse may read wrongly; its
  * meaning is the same.
@@ -54,7 +47,7 @@ const known = new LRUCache<string, readonly Search[]>({
  * @param getText the text of a parameter of the SQL
  */
 export function guardSearches(sql: string, getText: (parameter: string) => string): string {
-  const misread = known.memo(sql).filter(({ isLike, parts }) => {
+  const misread = findSearches(sql).filter(({ isLike, parts }) => {
     const texts = parts?.map(({ kind, text }) => (kind === 'text' ? readText(text) : getText(text.slice(1))));
     if (texts === undefined) return true;
     const joined = texts.join('');

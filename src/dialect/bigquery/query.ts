@@ -1,6 +1,5 @@
 import { toValue } from './call.ts';
 import { translateExpression } from './expression.ts';
-import { readable, type SelectContext } from './from.ts';
 import { type Expression, type Placed, placed, type QueryTree, reject, type Tail } from './parse/tree.ts';
 import {
   createRelation,
@@ -12,7 +11,7 @@ import {
   type SourceColumn,
 } from './relation.ts';
 import { type Bounds, type ColumnScope, type Context, joinBounds } from './scope.ts';
-import { translateSelect, withTail } from './select.ts';
+import { readable, type SelectContext, translateSelect, withTail } from './select.ts';
 import { SQL_CHARS_MAX, type Type, unify } from './value.ts';
 
 /** A SELECT with the members of its WITH, each `w0 AS (SELECT …)`. */

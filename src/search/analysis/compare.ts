@@ -135,18 +135,15 @@ FROM (${scored}) ORDER BY score DESC, x > y DESC, field, value LIMIT ${size}`;
 
 /** Lists a field and those computed from it, or from which it is computed: one does not explain the other. */
 function listRelated(sources: readonly Source[], field: SearchField): readonly SearchField[] {
-  return [field, pathOf(field), ...sources.flatMap((source) => [...relatedIn(source, field)])];
+  return [field, pathOf(field), ...sources.flatMap((source) => relatedIn(source, field))];
 }
 
-function* relatedIn(source: Source, field: SearchField): Generator<SearchField> {
+function relatedIn(source: Source, field: SearchField): readonly SearchField[] {
   const { level, columns } = source;
   const ofLevel = columns.filter(({ name }) => name === level?.column || name === level?.status);
   const own = isLevel(field) ? ofLevel : [findColumn(source, field)].filter((one) => one !== undefined);
-  for (const one of own) {
-    yield fieldOf(one);
-    for (const other of columns) if (areRelated(one, other)) yield fieldOf(other);
-    if (ofLevel.includes(one)) yield ['level'];
-  }
+  const related = columns.filter((other) => own.some((one) => one === other || areRelated(one, other)));
+  return [...related.map(fieldOf), ...(own.some((one) => ofLevel.includes(one)) ? [['level'] as const] : [])];
 }
 
 function areRelated(one: SourceColumn, other: SourceColumn): boolean {

@@ -89,16 +89,12 @@ function parseSigned(tokens: Grammar): Expression {
   return { kind: 'unary', operator, operand: tokens.nest(() => parseSigned(tokens)), start };
 }
 
-/** Types by the names that PostgreSQL has for them, which Studio's `::text` uses. */
+/** Types by the names that only PostgreSQL has for them, which Studio's `::text` uses. */
 const SHORT_TYPES: Readonly<Record<string, string>> = {
   text: 'string',
   varchar: 'string',
-  int: 'int64',
-  integer: 'int64',
-  bigint: 'int64',
   float: 'float64',
   double: 'float64',
-  boolean: 'bool',
 };
 
 /** Parses a value with its casts by `::` and its members `[…]`. */
