@@ -77,7 +77,6 @@ function noteAdmission(
   { caller, head, error, isQuiet = false }: Admission,
 ): void {
   request.caller = caller && { ...caller, address: request.ip };
-  request.keyId = caller?.keyId;
   request.quiet = isQuiet;
   addHead(reply, head);
   if (error !== undefined) throw error;
@@ -85,9 +84,9 @@ function noteAdmission(
 
 /** Counts requests of an accepted key that are rejected; the keyring itself counts the keys that it does not accept. */
 export function countRejection(error: unknown, request: FastifyRequest, keyring: Keyring): void {
-  if (!(error instanceof TailraceError) || error.rejectReason === undefined || request.keyId === undefined)
-    return;
-  keyring.countRejected(request.keyId, error.rejectReason, request.ip);
+  const { caller, ip } = request;
+  if (!(error instanceof TailraceError) || error.rejectReason === undefined || caller === undefined) return;
+  keyring.countRejected(caller.keyId, error.rejectReason, ip);
 }
 
 /** Adds headers to those that the framework writes. */
