@@ -51,7 +51,7 @@ export function createAddressReader(trustProxy: string): AddressReader {
 // Never sent: the counted status if the caller hung up before the response. nginx uses the same number.
 export const HUNG_UP = 499;
 
-/** What is counted and logged of a request, never a URL, a key or a parameter's value; of an error only its code is logged. */
+/** What is counted and logged of a request, never a URL, a key or a parameter's value; of an error only its code. */
 type Observed = Pick<FastifyRequest, 'id' | 'method' | 'caller' | 'ip' | 'endpointName' | 'detail'> &
   Partial<Pick<FastifyRequest, 'rejection' | 'quiet'>>;
 
