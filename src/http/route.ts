@@ -79,7 +79,7 @@ type Input<Path extends string, Query extends TObject, Body extends TSchema> = P
 type PathParameters<Path extends string> = Readonly<Record<ParameterOf<Path>, string>>;
 
 /** The options by which the query of a request runs. */
-export type Run = ReturnType<typeof describeRun>;
+type Run = ReturnType<typeof describeRun>;
 
 export interface RequestBody<Body extends TSchema = TSchema> {
   /** Checked before the handler runs; without it the handler checks the body. */
