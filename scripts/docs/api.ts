@@ -1,4 +1,4 @@
-import { pathsOf, type Route } from '../../src/http/route.ts';
+import type { Route } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
 import { SCOPES } from '../../src/keys/grant.ts';
 import { replaceGenerated } from './page.ts';
@@ -10,7 +10,7 @@ const END = '<!-- End of routes. -->';
 export function apiPage(): string {
   const lines = ROUTES.filter(isListed).map((route) => {
     const methods = route.cors === undefined ? route.method : `${route.method}, OPTIONS`;
-    return `- ${methods} ${showPaths(pathsOf(route))} (${showKey(route)}): ${route.summary}`;
+    return `- ${methods} ${showPaths(route.paths)} (${showKey(route)}): ${route.summary}`;
   });
   return replaceGenerated('docs/api.md', [START, END], lines.join('\n'));
 }
@@ -19,8 +19,8 @@ export function apiPage(): string {
 function isListed(route: Route): boolean {
   const isPage = route.id === undefined && route.scopes === 'none' && route.method === 'GET';
   const isOfConsole =
-    route.id !== undefined && route.tag === 'console' && !pathsOf(route).includes('/api/search');
-  const isOfCommands = pathsOf(route)[0]?.startsWith('/api/local/') === true;
+    route.id !== undefined && route.tag === 'console' && !route.paths.includes('/api/search');
+  const isOfCommands = route.paths[0]?.startsWith('/api/local/') === true;
   const isOfProtocol = route.writeError !== undefined;
   return !isPage && !isOfCommands && !isOfConsole && !isOfProtocol;
 }

@@ -57,7 +57,7 @@ export function ingestPage(): string {
 function section(name: ProtocolName): string {
   const docs = DOCS[name];
   const { events } = PROTOCOLS[name];
-  const paths = [events.path].flat().map((path) => `\`POST ${path.replace(/:(\w+)/, '<$1>')}\``);
+  const paths = events.places.map((place) => `\`${place.replace(/:(\w+)/, '<$1>')}\``);
   const items = [
     `Key: ${docs.key}`,
     `\`timestamp\`: ${docs.timestamp}; \`event_message\`: ${docs.message}; \`project\`: ${docs.project}`,

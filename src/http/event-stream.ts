@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EVENT_STREAM } from '../serve/negotiate.ts';
 import type { ResolvedTail } from '../serve/resolve.ts';
-import type { Sink, TailRequest } from '../tail/member.ts';
+import type { Sink } from '../tail/member.ts';
 import type { AppParts } from './parts.ts';
-import { getCaller } from './route.ts';
+import { describeRun, getCaller } from './route.ts';
 
 // Time for a reader that no longer reads, not even the last event.
 const LAST_EVENT_MS = 5_000;
@@ -61,14 +61,14 @@ function openEventStream(reply: FastifyReply): Sink {
 /** Responds with the events of a live tail. Failures before the first event are ordinary error responses. */
 export async function sendTail(
   { tails, ...parts }: AppParts,
-  { execution, ...resolved }: ResolvedTail & { readonly execution: Pick<TailRequest, 'lane' | 'signal'> },
+  resolved: ResolvedTail,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): Promise<FastifyReply> {
   const { method, sent } = request;
   const caller = getCaller(request);
   if (method === 'HEAD') return reply.headers(EVENT_STREAM_HEAD).send('');
   const authenticate = () => parts.authenticate(sent);
-  const { lane, signal } = execution;
+  const { lane, signal } = describeRun(request, reply);
   const tail = await tails.open({ ...resolved, lane, signal, caller, authenticate });
   reply.raw.once('close', tail.leave);
   if (reply.raw.destroyed) tail.leave();

@@ -9,6 +9,7 @@ export type ChooseBody = (body: unknown, exact: unknown) => unknown;
 // Of all routes but those of events: the time to check a body grows with its values more than with its length, and 256
 // KiB of `[],` are 87,000 faults. Far above what any route reads.
 const VALUES_MAX = 5_000;
+const TOO_MANY_VALUES = `the body has more than ${VALUES_MAX} values; send less at once`;
 // Each begins a value, a member or an item, or comes before one; within texts none does.
 const VALUE_SIGN = /[[{,]/;
 // The end of the last text may be missing: a look for it would begin again at each quote.
@@ -31,7 +32,7 @@ export function acceptJson(app: FastifyInstance, choose?: ChooseBody): void {
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, sent, done) => {
     const body = withoutMark(sent).toString();
     if (body === '') return done(null, undefined);
-    if (hasTooManyValues(body)) return done(tooManyValues(), undefined);
+    if (hasTooManyValues(body)) return done(new TailraceError('invalid_request', TOO_MANY_VALUES), undefined);
     const isExact = choose !== undefined && LONG_INTEGER.test(body) && !TOO_LONG.test(body);
     parse(request, body, (error, value) => {
       if (error) done(isJson(body) ? error : malformedJson(body, error), undefined);
@@ -42,11 +43,6 @@ export function acceptJson(app: FastifyInstance, choose?: ChooseBody): void {
 
 export function hasTooManyValues(body: string): boolean {
   return body.replaceAll(TEXT, '').split(VALUE_SIGN, VALUES_MAX + 2).length > VALUES_MAX + 1;
-}
-
-function tooManyValues(): TailraceError {
-  const message = `the body has more than ${VALUES_MAX} values; send less at once`;
-  return new TailraceError('invalid_request', message);
 }
 
 /** If so, the framework has rejected a member such as `__proto__`. */

@@ -49,7 +49,7 @@ export function createListener(parts: ListenerParts): Answer {
     const wholeHead = fixed.concat(described.head, head);
     if (allowed !== undefined) wholeHead.push(...allowed.head);
     if (resolved.ignored !== undefined) wholeHead.push(IGNORED_HEADER, resolved.ignored);
-    return { keyId: caller.keyId, endpointName: endpoint.name, served, described, head: wholeHead };
+    return { caller, endpointName: endpoint.name, served, described, head: wholeHead };
   }
 
   function handOn(request: IncomingMessage, admission: ReturnType<Admit> | undefined): false {
@@ -70,14 +70,14 @@ export function createListener(parts: ListenerParts): Answer {
       if (!(admission instanceof Promise)) taken = answer(request, admission);
     } catch {} // the step fails in the framework, too, which responds with the error
     if (taken === undefined) return handOn(request, admission);
-    const { keyId, endpointName, served, described, head } = taken;
+    const { caller, endpointName, served, described, head } = taken;
     const id = createRequestId(request.headers);
     head.push('x-request-id', id);
     send(response, described, head);
     metrics.served(endpointName, served.outcome, served.answer.rows);
     const end = (status: number) => {
       const { method = '' } = request;
-      const seen = { id, method, keyId, ip, endpointName, detail: describeServed(served) };
+      const seen = { id, method, caller, ip, endpointName, detail: describeServed(served) };
       observe(seen, { route: QUERY_PATH, status, ms: performance.now() - startMs });
     };
     // A `close` event costs a fifth of a response.

@@ -16,17 +16,13 @@ import type { WriteError } from './plugins/errors.ts';
  * A route, stated once. From it come the router with its checks and 405 (routes/index.ts), the operation in /openapi.json
  * (openapi/operation.ts) and the line in docs/api.md (scripts/docs/api.ts). test/http/routes.test.ts compares them.
  */
-export interface Route<
-  Path extends string = string,
-  Query extends TObject = TObject,
-  Body extends TSchema = TSchema,
-> extends RouteFields<Path, Query, Body> {
+export interface Route extends RouteFields<string, TObject, TSchema> {
   /** GET serves HEAD, too. */
   readonly method: Method;
-  /** The router's path, such as `/api/keys/:id`, or a list of paths that do the same. */
-  readonly path: Path | readonly Path[];
+  /** The router's paths, such as `/api/keys/:id`; all do the same. */
+  readonly paths: readonly string[];
   readonly scopes: RouteScopes;
-  /** The operation's id in /openapi.json, which lists only routes with one; each path of a list is appended to it. */
+  /** The operation's id in /openapi.json, which lists only routes with one; each of several paths is appended to it. */
   readonly id?: string;
 }
 
@@ -48,8 +44,6 @@ interface SharedFields {
 
 /** What a route has besides its method, path and scopes. */
 interface RouteFields<Path extends string, Query extends TObject, Body extends TSchema> extends SharedFields {
-  /** The key may also be in the query string, as `api_key`. */
-  readonly keyInQuery?: boolean;
   /** Finds a key that is sent in another form than `readKey` reads. */
   findKey?(request: Pick<FastifyRequest, 'headers'> & { readonly query: RawQuery }): string | undefined;
   /** The form of its failures, if it is another than that of docs/errors.md. */
@@ -85,7 +79,7 @@ type Input<Path extends string, Query extends TObject, Body extends TSchema> = P
 type PathParameters<Path extends string> = Readonly<Record<ParameterOf<Path>, string>>;
 
 /** The options by which the query of a request runs. */
-export type Run = ReturnType<typeof describeRun>;
+type Run = ReturnType<typeof describeRun>;
 
 export interface RequestBody<Body extends TSchema = TSchema> {
   /** Checked before the handler runs; without it the handler checks the body. */
@@ -143,23 +137,17 @@ type Place = `${Method} ${string}`;
 
 /**
  * Infers the types of input and request from path and schemas.
- * @param place method and path, such as `GET /api/keys/:id`; the long form may have a list of paths
+ * @param place method and path, such as `GET /api/keys/:id`; several have one method
  */
 export function defineRoute<
   Path extends Place,
   Query extends TObject = TObject,
   Body extends TSchema = TSchema,
->(place: Path, scopes: RouteScopes, fields: RouteFields<Path, Query, Body>): Route;
-export function defineRoute<
-  Path extends string,
-  Query extends TObject = TObject,
-  Body extends TSchema = TSchema,
->(route: Route<Path, Query, Body>): Route;
-export function defineRoute(route: Place | object, scopes?: RouteScopes, fields?: object): Route {
+>(place: Path | readonly Path[], scopes: RouteScopes, fields: RouteFields<Path, Query, Body>): Route {
+  const places = [place].flat().map((one) => one.split(' '));
+  const paths = places.map(([, path]) => path);
   // The router matches the path and checks the schemas before it calls the handler.
-  if (typeof route === 'object') return route as Route;
-  const [method, path] = route.split(' ');
-  return { ...fields, method, path, scopes } as Route;
+  return { ...fields, method: places[0]?.[0], paths, scopes } as Route;
 }
 
 /** Defines a route that /openapi.json lists. @param id the id of its operation */
@@ -167,8 +155,8 @@ export function operation<
   Path extends Place,
   Query extends TObject = TObject,
   Body extends TSchema = TSchema,
->(id: string, place: Path, scopes: RouteScopes, fields: RouteFields<Path, Query, Body>): Route {
-  return { ...defineRoute(place, scopes, fields), id };
+>(id: string, ...route: Parameters<typeof defineRoute<Path, Query, Body>>): Route {
+  return { ...defineRoute(...route), id };
 }
 
 /** Creates a group whose routes share these fields, unless a route has its own. */
@@ -239,12 +227,4 @@ export function pageQuery(id: {
     limit: wholeNumber(1_000, { default: 100, description: 'Number of entries.' }),
     before: Type.Optional(Type.String({ ...id, description: 'Id of the last one seen.' })),
   };
-}
-
-export function pathsOf({ path }: Route): readonly string[] {
-  return typeof path === 'string' ? [path] : path;
-}
-
-export function methodsOf({ method, cors }: Route): readonly string[] {
-  return [method, ...(method === 'GET' ? ['HEAD'] : []), ...(cors === undefined ? [] : ['OPTIONS'])];
 }

@@ -21,7 +21,7 @@ import type {
   SourceState,
 } from './admin-view.ts';
 import { visibleEndpoints, visibleSources } from './definitions.ts';
-import { type KeyParts, readReachableKeys } from './keys.ts';
+import { createIsKnown, type KeyParts } from './keys.ts';
 
 export interface RejectionParts extends KeyParts {
   readonly registry: Registry;
@@ -110,13 +110,10 @@ export async function listRejectedRequests(
   parts: RejectionParts,
   caller: Caller,
 ): Promise<RejectedRequestsView> {
-  const seesAll = isUnrestricted(caller);
-  const keys = seesAll ? undefined : await readReachableKeys(parts, caller);
-  const shown = parts.rejectedRequests
-    .list()
-    .filter(({ keyId }) => keys === undefined || (keyId !== undefined && keys.has(keyId)));
+  const isKnown = await createIsKnown(parts, caller);
+  const shown = parts.rejectedRequests.list().filter(({ keyId }) => isKnown(keyId));
   // A message may hold values that another caller has sent.
-  const seesValues = seesAll && caller.scopes.includes('query');
+  const seesValues = isUnrestricted(caller) && caller.scopes.includes('query');
   return {
     since: isoTime(parts.startedMs),
     result: shown.map(({ code, status, reason, method, route, keyId, address, message, ...seen }) => ({
@@ -129,12 +126,12 @@ export async function listRejectedRequests(
 
 /** Lists the events that were rejected since the start, with samples for callers that may read such events. */
 export async function listRejectedEvents(parts: RejectionParts, caller: Caller): Promise<RejectedEventsView> {
-  const keys = isUnrestricted(caller) ? undefined : await readReachableKeys(parts, caller);
+  const isKnown = await createIsKnown(parts, caller);
   const shown = parts.rejectedEvents.list().filter((kind) => isOfCaller(kind, parts.registry, caller));
   return {
     since: isoTime(parts.startedMs),
     result: shown.map(({ source, pattern, reason, keyId, sample, ...seen }) => ({
-      ...{ source, reason: pattern, key: keys === undefined || keys.has(keyId) ? keyId : null },
+      ...{ source, reason: pattern, key: isKnown(keyId) ? keyId : null },
       ...toSeen(seen),
       last: maySearch(caller) ? { reason, event: sample ?? null } : null,
     })),

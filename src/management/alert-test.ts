@@ -8,6 +8,7 @@ import type { Alert } from '../definitions/alert.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { TailraceError } from '../errors.ts';
 import type { NewMessage } from '../keys/alerts/alert-record.ts';
+import { createDeadline } from '../lib/abort.ts';
 import { type TokenBucket, takeToken } from '../lib/token-bucket.ts';
 import type { AlertReplayView, AlertTestView } from './alert-view.ts';
 import { type AlertParts, getVisible, type Reach } from './alerts.ts';
@@ -137,11 +138,8 @@ async function within<T>(
   { ms, message, signal }: { readonly ms: number; readonly message: string; readonly signal: AbortSignal },
   work: (ends: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const timeout = AbortSignal.timeout(ms);
-  return await work(AbortSignal.any([signal, timeout])).catch((error: unknown) => {
-    if (!timeout.aborted || signal.aborted) throw error;
-    throw new TailraceError('query_timeout', message, { cause: error });
-  });
+  const deadline = createDeadline(ms, () => new TailraceError('query_timeout', message), signal);
+  return await work(deadline.signal).finally(deadline.clear);
 }
 
 /**

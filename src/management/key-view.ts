@@ -67,17 +67,14 @@ export const ROTATION = closed({
 
 /** Converts a request body to a change of the keyring. Null removes a limit; a member that is left out stays as it is. */
 export function toChange(body: KeyChangeBody, nowMs: number): KeyChange {
+  const { name, endpoints, sources, rate, expires_at: expiresAt, ...same } = body;
   return {
-    ...(body.name !== undefined && { name: body.name.trim() }),
-    ...(body.description !== undefined && { description: body.description }),
-    ...(body.scopes !== undefined && { scopes: body.scopes }),
-    ...(body.endpoints !== undefined && { endpoints: body.endpoints ? toListed(body.endpoints) : undefined }),
-    ...(body.sources !== undefined && { sources: body.sources ? toListed(body.sources) : undefined }),
-    ...(body.pins !== undefined && { pins: body.pins }),
-    ...(body.rate !== undefined && {
-      rate: body.rate ? createRate(body.rate.per_second, body.rate.burst) : undefined,
-    }),
-    ...(body.expires_at !== undefined && { expiresMs: parseExpiry(body.expires_at, nowMs) }),
+    ...same,
+    ...(name !== undefined && { name: name.trim() }),
+    ...(endpoints !== undefined && { endpoints: endpoints ? toListed(endpoints) : undefined }),
+    ...(sources !== undefined && { sources: sources ? toListed(sources) : undefined }),
+    ...(rate !== undefined && { rate: rate ? createRate(rate.per_second, rate.burst) : undefined }),
+    ...(expiresAt !== undefined && { expiresMs: parseExpiry(expiresAt, nowMs) }),
   };
 }
 

@@ -112,14 +112,16 @@ export function requireUnrestricted(caller: Caller, action: string): void {
   throw new TailraceError('forbidden', message, { rejectReason: 'wider' });
 }
 
-/** Returns the names of the newest keys that the caller may know of, by id; revoked ones included. */
-export async function readReachableKeys(
-  parts: Pick<KeyParts, 'keyring' | 'now'>,
+/** Returns whether a caller may know of the key of an id: all, or the newest within its limits; revoked ones included. */
+export async function createIsKnown(
+  { keyring }: KeyParts,
   caller: Caller,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<(keyId: string | undefined) => boolean> {
+  if (isUnrestricted(caller)) return () => true;
   const isShown = (key: KeyRecord) => isWithinReach(key, caller) === undefined;
-  const keys = await readPage(parts.keyring, isShown, { limit: NAMED_MAX });
-  return new Map(keys.map(({ id, name }) => [id, name]));
+  const keys = await readPage(keyring, isShown, { limit: KNOWN_MAX });
+  const ids = new Set<string | undefined>(keys.map(({ id }) => id));
+  return (keyId) => ids.has(keyId);
 }
 
 /** Returns the actor with a check, which the keyring runs on the present key within the transaction that changes it. */
@@ -163,7 +165,7 @@ function rejectWider(reason: string | undefined): void {
 
 // Keys that are read at once.
 const CHUNK = 1_000;
-const NAMED_MAX = 10_000;
+const KNOWN_MAX = 10_000;
 
 /** Reads until the page is full, however many keys in between are not shown. */
 async function readPage(

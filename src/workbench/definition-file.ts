@@ -1,7 +1,9 @@
 import { basename } from 'node:path';
+import { type Static, Type } from 'typebox';
 import { verifyAlerts, verifyReceivers } from '../alerts/verify.ts';
 import { ALERTS, type Alert } from '../definitions/alert.ts';
 import { DASHBOARDS, type Dashboard } from '../definitions/dashboard.ts';
+import { ENDPOINT_NAME } from '../definitions/endpoint.ts';
 import type { FileKind } from '../definitions/file-kind.ts';
 import {
   findDashboardTarget,
@@ -14,13 +16,14 @@ import { getNamed, type Registry } from '../definitions/registry.ts';
 import { SAVED_SEARCHES, type SavedSearch } from '../definitions/saved-search.ts';
 import { type Fault, TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
+import { closed } from '../lib/schema.ts';
 import type { AlertTests } from '../management/alert-test.ts';
 import type { AlertReplayView } from '../management/alert-view.ts';
 import type { AlertFile, SavedAlert } from '../management/workbench-view.ts';
 import { verifySavedSearches } from '../search/verify.ts';
 import { findMissing, verifyDashboards } from '../verify/dashboards.ts';
 import { type CheckParts as DraftParts, type ExecutionOptions, getEndpoint } from './check.ts';
-import { complete, type DraftTexts, findLong, parseDefinition, rejectDraft, withId } from './draft.ts';
+import { complete, DRAFT, findLong, parseDefinition, rejectDraft, VERSION, withId } from './draft.ts';
 import { readIfThere, versionOf } from './files.ts';
 import { auditSaved, type SaveParts, writeServed } from './save.ts';
 import { findWhyNotSaved, rejectIfOff } from './workbench.ts';
@@ -104,18 +107,13 @@ export async function readDefinitionFile<T>(
   const definition = await readIfThere(file);
   if (definition === undefined)
     throw new TailraceError('not_found', `the file of ${name} was removed since it was loaded`);
-  const version = versionOf({ definition });
+  const version = versionOf([definition]);
   return { name, definition, version, may_edit: findWhyNotSaved(nouns, parts) === undefined };
 }
 
 type Named = Pick<Alert, 'id' | 'name' | 'file'>;
 
-interface SaveFileRequest {
-  readonly name: string;
-  readonly definition: string;
-  /** The version of the text that was read before; null: there is no such definition yet. */
-  readonly version: string | null;
-}
+export const NEW_FILE_VERSION = closed({ name: ENDPOINT_NAME, definition: Type.String(), version: VERSION });
 
 /**
  * Writes the file of a definition and has it served.
@@ -124,7 +122,7 @@ interface SaveFileRequest {
 export async function saveDefinitionFile<T>(
   kind: EditedKind<T>,
   parts: FileParts,
-  { request, caller }: { readonly request: SaveFileRequest; readonly caller: Caller },
+  { request, caller }: { readonly request: Static<typeof NEW_FILE_VERSION>; readonly caller: Caller },
 ): Promise<SavedAlert> {
   const { noun, nouns, dirOf } = kind;
   const { name } = request;
@@ -135,14 +133,13 @@ export async function saveDefinitionFile<T>(
   const added = countLines(definition) - countLines(request.definition);
   const { faults } = checkText(kind, parts, definition);
   rejectDraft(faults.map((fault) => ({ ...fault, line: Math.max(1, fault.line - added) })));
-  await writeServed(parts, {
-    ...{ noun, name, version: request.version, texts: { definition } },
+  const version = await writeServed(parts, {
+    ...{ noun, name, version: request.version, texts: [definition] },
     place() {
       const known = served().find((one) => one.name === name);
       return { dir: dirOf(parts.folders()), base: basename(known?.file ?? `${name}.yaml`) };
     },
   });
-  const version = versionOf({ definition });
   await auditSaved(parts, caller, `${noun} ${name} ${version}`);
   return { name, version };
 }
@@ -153,14 +150,15 @@ interface TryAlertParts extends Omit<CheckParts, 'registry'>, DraftParts {
   readonly alertTests: Pick<AlertTests, 'replayWeek'>;
 }
 
+export const ALERT_DRAFT = closed({
+  definition: Type.String(),
+  endpoint: Type.Optional(closed(DRAFT.properties, { description: 'Its endpoint, if it is not saved.' })),
+});
+
 /** Finds when the alert of a text would have fired. @throws as `AlertTests`; TailraceError `invalid_definition` */
 export async function tryAlertDraft(
   parts: TryAlertParts,
-  draft: {
-    readonly definition: string;
-    /** The endpoint, if it is not saved. */
-    readonly endpoint?: DraftTexts;
-  },
+  draft: Static<typeof ALERT_DRAFT>,
   execution: ExecutionOptions & { readonly signal: AbortSignal },
 ): Promise<AlertReplayView> {
   const unsaved = draft.endpoint && (await getEndpoint(parts, draft.endpoint, execution)).endpoint;

@@ -1,3 +1,4 @@
+import { type Static, Type } from 'typebox';
 import { stringify } from 'yaml';
 import { checkPair, type SqlFile } from '../definitions/checks/endpoint.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
@@ -6,13 +7,24 @@ import type { Source } from '../definitions/source.ts';
 import { YAML_TOKENS_MAX } from '../definitions/yaml-bounds.ts';
 import { parseYaml, type YamlFile } from '../definitions/yaml-file.ts';
 import { type Fault, placeAt, TailraceError } from '../errors.ts';
+import { closed } from '../lib/schema.ts';
 import { findWordFault } from '../sandbox/syntax-tree.ts';
 
 /** The two files of an endpoint that is being written. */
-export interface DraftTexts {
-  readonly definition: string;
-  readonly sql: string;
-}
+export const DRAFT = closed({ definition: Type.String(), sql: Type.String() });
+export type DraftTexts = Readonly<Static<typeof DRAFT>>;
+
+/** The version of the texts that were read before; null: there is no such definition yet. */
+export const VERSION = Type.Union([Type.String(), Type.Null()], {
+  expected: 'the version that was read, or null',
+});
+
+/** Values of parameters. */
+export const VALUES = Type.Record(
+  Type.String({ maxLength: 100 }),
+  Type.Union([Type.String(), Type.Array(Type.String())], { expected: 'a string, or a list of strings' }),
+  { maxProperties: 1_000, expected: 'an object of texts by parameter name' },
+);
 
 export const YAML_FILE = 'endpoint.yaml';
 export const SQL_FILE = 'query.sql';

@@ -1,44 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { TailraceError } from '../errors.ts';
 import { OutsideError, syncFolder } from '../lib/file.ts';
-import { type DraftTexts, SQL_FILE, YAML_FILE } from './draft.ts';
+import { SQL_FILE, YAML_FILE } from './draft.ts';
 
 /** The file of tests that a save writes, in the folder of the endpoint. */
 export const TEST_FILE = join('tests', 'search.yaml');
 
-/** Texts of a definition; only endpoints have `sql`. */
-export interface KeptTexts {
-  readonly definition: string;
-  readonly sql?: string | undefined;
-}
+/** Returns the paths of the two files of an endpoint. */
+export const endpointPaths = (folder: string) => [YAML_FILE, SQL_FILE].map((name) => join(folder, name));
 
-/** The files of an endpoint, in its folder. */
-const FILES = [YAML_FILE, SQL_FILE];
-
-/** Reads the texts of an endpoint's folder; `undefined` if it has neither file. @throws as `readIfThere` */
-export async function readTexts(folder: string): Promise<DraftTexts | undefined> {
-  const [definition, sql] = await Promise.all(FILES.map((name) => readIfThere(join(folder, name))));
-  if (definition === undefined && sql === undefined) return undefined;
-  return { definition: definition ?? '', sql: sql ?? '' };
-}
-
-/**
- * Reads the texts that a save would replace. @param path of the file, or of the folder of an endpoint
- * @throws as `readIfThere`; TailraceError `forbidden` for a link
- */
-export async function readKept(
-  name: string,
-  path: string,
-  isFolder: boolean,
-): Promise<KeptTexts | undefined> {
-  const files = isFolder ? FILES.map((file) => join(path, file)) : [path];
-  await rejectLinks(name, files, isFolder ? path : undefined);
-  if (isFolder) return await readTexts(path);
-  const definition = await readIfThere(path);
-  return definition === undefined ? undefined : { definition };
+/** Reads the files of a definition, an absent one as empty; `undefined` if none is there. @throws as `readIfThere` */
+export async function readTexts(paths: readonly string[]): Promise<readonly string[] | undefined> {
+  const texts = await Promise.all(paths.map(readIfThere));
+  return texts.every((text) => text === undefined) ? undefined : texts.map((text = '') => text);
 }
 
 /** Reads a text; `undefined` if there is no such file. @throws Node's error; TailraceError `conflict` if it is not UTF-8 */
@@ -49,13 +26,12 @@ export async function readIfThere(path: string): Promise<string | undefined> {
   });
   // Decoded and saved again, bytes that are not UTF-8 would be lost.
   if (bytes === undefined || isUtf8(bytes)) return bytes?.toString('utf8');
-  throw new TailraceError('conflict', `${basename(path)} is not UTF-8; convert the file, then read it again`);
+  throw conflict(`${basename(path)} is not UTF-8; convert the file, then read it again`);
 }
 
 /** Returns the version of the texts: a hash of each. */
-export function versionOf({ definition, sql }: KeptTexts): string {
-  const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
-  return sql === undefined ? hash(definition) : `${hash(definition)}-${hash(sql)}`;
+export function versionOf(texts: readonly string[]): string {
+  return texts.map((text) => createHash('sha256').update(text).digest('hex').slice(0, 32)).join('-');
 }
 
 export interface ReadVersion {
@@ -65,24 +41,27 @@ export interface ReadVersion {
   readonly version: string | null;
 }
 
-/** @throws TailraceError `conflict` if the present texts are not those that the caller has read */
-export function rejectConflict({ noun, name, version }: ReadVersion, now: KeptTexts | undefined): void {
-  if (now === undefined ? version === null : version === versionOf(now)) return;
-  throw new TailraceError('conflict', describeConflict({ noun, name, version }, now));
-}
-
-function describeConflict({ noun, name, version }: ReadVersion, now: KeptTexts | undefined): string {
-  if (now === undefined) return `${name} was removed since it was read; save it as a new ${noun}`;
+/** @throws TailraceError `conflict` if the files do not have the texts that the caller has read; as `readIfThere` */
+export async function rejectConflict(
+  { noun, name, version }: ReadVersion,
+  paths: readonly string[],
+): Promise<void> {
+  const texts = await readTexts(paths);
+  const now = texts && versionOf(texts);
+  if (now === (version ?? undefined)) return;
+  if (now === undefined) throw conflict(`${name} was removed since it was read; save it as a new ${noun}`);
   if (version === null) {
     const a = /^[aeiou]/.test(noun) ? 'an' : 'a';
-    return `there is ${a} ${noun} ${name} already; open it, or choose another name`;
+    throw conflict(`there is ${a} ${noun} ${name} already; open it, or choose another name`);
   }
-  const before = version.split('-');
-  const hashes = versionOf(now).split('-');
-  const changed = now.sql === undefined ? ['the file'] : FILES.filter((_, i) => hashes[i] !== before[i]);
+  const [before, hashes] = [version.split('-'), now.split('-')];
+  const differing = paths.filter((_, i) => hashes[i] !== before[i]).map((path) => basename(path));
+  const changed = paths.length === 1 ? ['the file'] : differing;
   const what = `${changed.join(' and ')} ${changed.length === 1 ? 'has' : 'have'} changed`;
-  return `${what} since ${name} was read; read it again and repeat the change`;
+  throw conflict(`${what} since ${name} was read; read it again and repeat the change`);
 }
+
+export const conflict = (message: string) => new TailraceError('conflict', message);
 
 /**
  * Rejects links, and what is not a file or not the folder: a save would write elsewhere, or replace the link.
@@ -107,38 +86,27 @@ type TakeBack = () => Promise<void>;
 interface FileOptions {
   /** Default: that of Node. */
   readonly rename?: typeof rename;
-  /** A file of tests, which only a new folder gets. */
-  readonly test?: string | undefined;
-}
-
-/**
- * Writes the file of a definition, or both of an endpoint, or none: a reader of one file sees its old text or the new one,
- * and a new folder appears with all. No reload of this process may read the files while they are being replaced.
- * @param path of the file, or of the folder of an endpoint
- * @throws Node's error; then the texts are the old ones
- */
-export async function writeKept(
-  path: string,
-  { definition, sql }: KeptTexts,
-  { test, ...options }: FileOptions = {},
-): Promise<TakeBack> {
-  if (sql === undefined) return await replaceFiles([[path, definition]], options);
-  const texts = {
-    [YAML_FILE]: definition,
-    [SQL_FILE]: sql,
-    ...(test !== undefined && { [TEST_FILE]: test }),
-  };
-  const isNew = (await lstat(path).catch(() => undefined)) === undefined;
-  if (isNew) return await createFolder(path, Object.entries(texts), options);
-  if (test !== undefined)
-    throw new TailraceError('conflict', `there is a folder ${basename(path)} already; choose another name`);
-  return await replaceFiles(
-    Object.entries(texts).map(([name, text]) => [join(path, name), text]),
-    options,
-  );
 }
 
 type Files = readonly (readonly [path: string, text: string])[];
+
+/**
+ * Writes the files of an endpoint, or none: a reader of one file sees its old text or the new one, and a new folder appears
+ * with all. No reload of this process may read the files while they are being replaced.
+ * @param test a file of tests, which only a new folder gets
+ * @throws Node's error; then the texts are the old ones; TailraceError `conflict` for tests of an old folder
+ */
+export async function writeEndpoint(
+  folder: string,
+  files: Files,
+  { test, ...options }: FileOptions & { readonly test?: string | undefined } = {},
+): Promise<TakeBack> {
+  const tests = test === undefined ? [] : [[join(folder, TEST_FILE), test] as const];
+  const isNew = (await lstat(folder).catch(() => undefined)) === undefined;
+  if (isNew) return await createFolder(folder, [...files, ...tests], options);
+  if (test === undefined) return await replaceFiles(files, options);
+  throw conflict(`there is a folder ${basename(folder)} already; choose another name`);
+}
 
 async function createFolder(
   folder: string,
@@ -149,10 +117,10 @@ async function createFolder(
   const next = join(dirname(folder), `.${basename(folder)}.new`);
   try {
     await rm(next, { recursive: true, force: true });
-    await mkdir(next);
-    for (const [name, text] of files) {
-      await mkdir(dirname(join(next, name)), { recursive: true });
-      await writeSynced(join(next, name), text);
+    for (const [path, text] of files) {
+      const file = join(next, relative(folder, path));
+      await mkdir(dirname(file), { recursive: true });
+      await writeSynced(file, text);
     }
     await move(next, folder);
   } catch (error) {
@@ -163,7 +131,7 @@ async function createFolder(
   return () => rm(folder, { recursive: true, force: true });
 }
 
-/** Writes files of one folder, or none of them. @throws as `writeKept` */
+/** Writes files of one folder, or none of them. @throws as `writeEndpoint` */
 export async function replaceFiles(
   files: Files,
   { rename: move = rename }: FileOptions = {},

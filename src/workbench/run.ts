@@ -74,6 +74,12 @@ interface Report {
   readonly bytesRead: number;
 }
 
+/** What follows the rows in the document. */
+interface Tail {
+  readonly rows: number;
+  readonly statistics: Readonly<Record<'rows_read' | 'bytes_read', number>>;
+}
+
 // The document has the tabs and line breaks of the engine; in texts both are escaped, so the following marks occur
 // nowhere else.
 const HEAD = '\n\t"data":\n\t[\n';
@@ -87,18 +93,10 @@ function readReport(document: Buffer): Report {
   const start = head + HEAD.length;
   const end = document.indexOf(END, start - 1);
   if (head === -1 || end === -1) throw new Error('the engine wrote no report');
-  const tail = document.toString('utf8', end);
-  return {
-    rows: document.subarray(start, Math.max(start, end)),
-    count: readNumber(tail, '\n\t"rows": '),
-    rowsRead: readNumber(tail, '\n\t\t"rows_read": '),
-    bytesRead: readNumber(tail, '\n\t\t"bytes_read": '),
-  };
-}
-
-/** Finds the last member of a name: columns of totals, which may have any name, come before it. */
-function readNumber(tail: string, label: string): number {
-  return Number.parseInt(tail.slice(tail.lastIndexOf(label) + label.length), 10);
+  const tail: Tail = JSON.parse(`{"data":[${document.toString('utf8', end)}`);
+  const { rows_read: rowsRead, bytes_read: bytesRead } = tail.statistics;
+  const rows = document.subarray(start, Math.max(start, end));
+  return { rows, count: tail.rows, rowsRead, bytesRead };
 }
 
 function dropLastRow({ rows, ...report }: Report): Report {

@@ -1,5 +1,7 @@
 import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { type Static, Type } from 'typebox';
+import { ENDPOINT_NAME } from '../definitions/endpoint.ts';
 import {
   type Copies,
   findCopies,
@@ -11,18 +13,20 @@ import { InputError, TailraceError } from '../errors.ts';
 import { type AuditEntry, actorOf } from '../keys/audit.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { findBelow } from '../lib/file.ts';
+import { closed } from '../lib/schema.ts';
 import type { SavedEndpoint } from '../management/workbench-view.ts';
 import { type ExecutionOptions, getEndpoint } from './check.ts';
-import { complete, type DraftTexts, findLong, rejectDraft, YAML_FILE } from './draft.ts';
+import { complete, DRAFT, findLong, rejectDraft, VERSION, YAML_FILE } from './draft.ts';
 import {
-  type KeptTexts,
+  endpointPaths,
   type ReadVersion,
-  readKept,
   rejectConflict,
+  rejectLinks,
+  replaceFiles,
   TEST_FILE,
   toSaveError,
   versionOf,
-  writeKept,
+  writeEndpoint,
 } from './files.ts';
 import { inFolder, rejectIfOff, type WorkbenchParts } from './workbench.ts';
 
@@ -41,22 +45,17 @@ export interface SaveParts extends WorkbenchParts {
   readonly newId: () => string;
 }
 
-interface SaveRequest extends DraftTexts {
-  readonly name: string;
-  /** The version of the texts that were read before; null: there is no such endpoint yet. */
-  readonly version: string | null;
-  /** A file of tests for a new endpoint. */
-  readonly test?: string | undefined;
-}
+/** `test`: a file of tests for a new endpoint. */
+export const NEW_VERSION = closed({
+  ...{ name: ENDPOINT_NAME, ...DRAFT.properties, version: VERSION },
+  test: Type.Optional(Type.String()),
+});
+type NewVersion = Static<typeof NEW_VERSION>;
 
 /** Returns a function that saves one endpoint after another. */
 export function createSave(parts: SaveParts) {
   /** @throws as `getEndpoint`; TailraceError `forbidden`, `conflict`, `invalid_definition`: then nothing has changed */
-  return async (
-    request: SaveRequest,
-    caller: Caller,
-    execution: ExecutionOptions,
-  ): Promise<SavedEndpoint> => {
+  return async (request: NewVersion, caller: Caller, execution: ExecutionOptions): Promise<SavedEndpoint> => {
     rejectIfOff('endpoints', parts);
     const { test, version: read } = request;
     const served = parts.registry.endpoints;
@@ -67,8 +66,8 @@ export function createSave(parts: SaveParts) {
     if (test !== undefined && read !== null) throw new TailraceError('invalid_request', OLD_TEST);
     rejectDraft(findLong(TEST_FILE, test ?? ''));
     const { name } = endpoint; // the text's name, as it will be read again
-    await writeServed(parts, {
-      ...{ noun: 'endpoint', name, version: read, texts, test },
+    const version = await writeServed(parts, {
+      ...{ noun: 'endpoint', name, version: read, texts: [texts.definition, texts.sql], test },
       place() {
         rejectIfOff('endpoints', parts);
         const known = parts.registry.endpoints.find((one) => one.name === name);
@@ -76,7 +75,6 @@ export function createSave(parts: SaveParts) {
         return { dir: parts.folders().endpointsDir, base };
       },
     });
-    const version = versionOf(texts);
     await auditSaved(parts, caller, `${name} ${version}`);
     return { name, version, tests: await parts.runTests(name, execution) };
   };
@@ -89,31 +87,39 @@ export function auditSaved({ audit }: Pick<SaveParts, 'audit'>, caller: Caller, 
   return audit({ action: 'saved', keyId: '', ...actorOf(caller), detail });
 }
 
-interface Written extends ReadVersion, Pick<SaveRequest, 'test'> {
-  readonly texts: KeptTexts;
+interface Written extends ReadVersion {
+  /** Of its file, or of both of an endpoint. */
+  readonly texts: readonly string[];
+  readonly test?: string | undefined;
   /** Returns its folder and the name of its file or folder there. A reload may have changed both. */
   readonly place: () => { readonly dir: string; readonly base: string };
 }
 
 /**
  * Writes a definition and has it served with all others.
+ * @returns its version
  * @throws TailraceError `forbidden`, `conflict`, `invalid_definition`: then nothing has changed
  */
 export function writeServed(
   parts: Pick<SaveParts, 'edit' | 'folders'>,
   { place, texts, test, ...read }: Written,
-): Promise<void> {
+): Promise<string> {
   return parts.edit(async (reload) => {
     try {
       const { dir, base } = place();
       await mkdir(dir, { recursive: true });
       const path = await findBelow(dir, base);
-      rejectConflict(read, await readKept(read.name, path, texts.sql !== undefined));
-      const takeBack = await writeKept(path, texts, { test });
+      const isEndpoint = texts.length > 1;
+      const paths = isEndpoint ? endpointPaths(path) : [path];
+      await rejectLinks(read.name, paths, isEndpoint ? path : undefined);
+      await rejectConflict(read, paths);
+      const files = paths.map((file, i) => [file, texts[i] ?? ''] as const);
+      const takeBack = await (isEndpoint ? writeEndpoint(path, files, { test }) : replaceFiles(files));
       await reload().catch(async (error: unknown) => {
         await takeBack();
         throw toReloadError(error, parts);
       });
+      return versionOf(texts);
     } catch (error) {
       throw toSaveError(error, read.name);
     }

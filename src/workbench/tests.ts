@@ -1,32 +1,33 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { type Static, Type } from 'typebox';
 import { Document, isSeq, parseDocument, type YAMLMap } from 'yaml';
-import type { Endpoint } from '../definitions/endpoint.ts';
+import { ENDPOINT_NAME, type Endpoint } from '../definitions/endpoint.ts';
 import { InputError, messageOf, TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { createLock } from '../lib/abort.ts';
 import { findBelow } from '../lib/file.ts';
 import { EARLIEST_MICROS, LATEST_MICROS, MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
 import { parseExactJson } from '../lib/json.ts';
+import { closed, shortText } from '../lib/schema.ts';
 import type { SavedEndpoint, SavedTest } from '../management/workbench-view.ts';
 import type { RawParameters } from '../query/parameters.ts';
 import type { ExecutionOptions } from './check.ts';
-import { readIfThere, rejectLinks, replaceFiles, toSaveError } from './files.ts';
+import { VALUES } from './draft.ts';
+import { conflict, readIfThere, rejectLinks, replaceFiles, toSaveError } from './files.ts';
 import { auditSaved, type SaveParts, type TestRun } from './save.ts';
 import { inFolder, rejectIfOff, type WorkbenchParts } from './workbench.ts';
 
 export type AddTestParts = Pick<SaveParts, 'config' | 'folders' | 'registry' | 'edit' | 'audit' | 'runTests'>;
 
-interface AddTestRequest {
-  /** The endpoint. */
-  readonly name: string;
-  readonly title: string;
-  /** `@now` of the run. */
-  readonly now: string;
-  readonly values: RawParameters;
-  /** The rows of the result, as JSON. */
-  readonly rows: string;
-}
+/** `now`: `@now` of the run that returned the rows. */
+export const NEW_TEST = closed({
+  name: ENDPOINT_NAME,
+  title: shortText(200, { expected: 'a string of one line, of at most 200 characters' }),
+  now: Type.String({ expected: 'an ISO 8601 timestamp, such as 2026-11-20T12:00:00Z' }),
+  values: VALUES,
+  rows: Type.String({ expected: 'the rows as a string of JSON' }),
+});
 
 /** Nobody reads a longer test. */
 const ROWS_MAX = 20;
@@ -40,7 +41,7 @@ const DEPTH_MAX = 64;
  */
 export async function addTest(
   parts: AddTestParts,
-  request: AddTestRequest,
+  request: Static<typeof NEW_TEST>,
   { caller, execution }: { readonly caller: Caller; readonly execution: ExecutionOptions },
 ): Promise<SavedTest> {
   rejectIfOff('endpoints', parts);
@@ -104,7 +105,6 @@ function isDeep(value: unknown, levels: number): boolean {
 }
 
 const invalid = (message: string) => new TailraceError('invalid_request', message);
-const conflict = (message: string) => new TailraceError('conflict', message);
 
 async function writeCase(
   parts: Pick<AddTestParts, 'config' | 'folders'>,

@@ -16,7 +16,7 @@ import { TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { requireUnrestricted } from '../management/keys.ts';
 import type { EndpointFiles, WorkbenchView } from '../management/workbench-view.ts';
-import { readTexts, versionOf } from './files.ts';
+import { endpointPaths, readTexts, versionOf } from './files.ts';
 import type { RunParts } from './run.ts';
 
 export interface WorkbenchParts extends RunParts {
@@ -86,15 +86,12 @@ export async function describeWorkbench(parts: WorkbenchParts): Promise<Workbenc
 /** Reads the present files, which may be newer than the served endpoint. @throws TailraceError `endpoint_not_found` */
 export async function readFiles(parts: WorkbenchParts, idOrName: string): Promise<EndpointFiles> {
   const { name, file } = parts.registry.getEndpoint(idOrName);
-  const texts = await readTexts(dirname(file));
+  const texts = await readTexts(endpointPaths(dirname(file)));
   if (texts === undefined)
     throw new TailraceError('endpoint_not_found', `the files of ${name} were removed since it was loaded`);
-  return {
-    name,
-    ...texts,
-    version: versionOf(texts),
-    may_edit: findWhyNotSaved('endpoints', parts) === undefined,
-  };
+  const [definition = '', sql = ''] = texts;
+  const mayEdit = findWhyNotSaved('endpoints', parts) === undefined;
+  return { name, definition, sql, version: versionOf(texts), may_edit: mayEdit };
 }
 
 /** Removes paths of this machine; those in a folder of definitions begin there. */

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pathsOf } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
 import { createBrowserClient } from '../support/browser-client.ts';
 import { expectError, get, post, QUERY_PATH, request, TO_EDGE } from '../support/http.ts';
@@ -10,7 +9,7 @@ const EVIL = 'https://evil.example.com';
 const PATH = `${QUERY_PATH}/logs.all?project=p1`;
 const CACHED = `${QUERY_PATH}/usage.api-counts?project=p1&interval=daily`;
 const OPERATIONS: readonly (readonly [method: string, path: string])[] = [
-  ...ROUTES.flatMap((route) => pathsOf(route).map((path) => [route.method, path] as const)),
+  ...ROUTES.flatMap((route) => route.paths.map((path) => [route.method, path] as const)),
   ...['/nothing', '/*', CACHED].map((path) => ['GET', path] as const),
 ];
 

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { GENERAL_SOURCE } from '../../src/definitions/accepts.ts';
-import { pathsOf } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { EDGE, QUERY_PATH, request } from '../support/http.ts';
@@ -127,7 +126,7 @@ test('no route names to a key with lists what it lacks', async () => {
   const headers = { 'content-type': 'application/json' };
   for (const name of [EDGE, 'postgres.logs', 'nowhere'])
     await request(url, `/api/logs?source_name=${name}`, { method: 'POST', headers, body: '[{},5]' });
-  const paths = ROUTES.filter(({ method }) => method === 'GET').flatMap(pathsOf);
+  const paths = ROUTES.filter(({ method }) => method === 'GET').flatMap(({ paths: all }) => all);
   for (const path of paths) {
     const asked = path.replace(':endpoint', SEEN.name).replace(/:\w+|\*/, 'x');
     const { said } = await send({ path: `${asked}?project=p` });

@@ -1,6 +1,5 @@
 import { METHODS } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { pathsOf } from '../../src/http/route.ts';
 import { ALLOWED_METHODS, ROUTES } from '../../src/http/routes/index.ts';
 import { createSecret, SCOPES, type Scope } from '../../src/keys/grant.ts';
 import { ownService, PRIVATE_KEY } from '../support/service.ts';
@@ -12,7 +11,7 @@ const { app, keyring } = service.service;
 const STORED = 'logs.all';
 /** A URL that a path of the router matches. */
 const urlOf = (path: string) => path.replace(':endpoint', STORED).replace(/:\w+|\*/, 'none');
-const described = ROUTES.flatMap((route) => pathsOf(route).map((path) => ({ path, route })));
+const described = ROUTES.flatMap((route) => route.paths.map((path) => ({ path, route })));
 
 interface Operation {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];

@@ -20,6 +20,7 @@ import {
   EVENTS,
   errorResponses,
   list,
+  NEXT_LINK,
   object,
   queryParameter,
   type Schema,
@@ -79,7 +80,7 @@ function endpointRoutes(endpoint: Endpoint): Route[] {
   const id = toToolName(endpoint.name);
   const { scopes, errors = [] } = QUERY_POST;
   const shared = {
-    ...{ path: `${ENDPOINT_PATH}${endpoint.name}`, scopes, errors, tag: 'endpoints' as const },
+    ...{ paths: [`${ENDPOINT_PATH}${endpoint.name}`], scopes, errors, tag: 'endpoints' as const },
     summary: firstSentence(endpoint.description),
     description: describe(endpoint),
     answer: { 200: answer(endpoint), 304: NOT_MODIFIED },
@@ -227,8 +228,6 @@ const ANSWER_HEADERS: Schema = {
   'X-Request-Id': textHeader('The id that you sent, or a new one.'),
   'X-Ignored-Parameters': textHeader('Unknown parameters that were sent, percent-encoded.'),
 };
-
-const NEXT_LINK = textHeader('`rel="next"`: the next page, if there may be one.');
 
 const NOT_MODIFIED: Schema = { description: 'The caller has this answer: its `If-None-Match` named it.' };
 

@@ -1,6 +1,6 @@
 import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
 import { SCOPES, type Scope } from '../../keys/grant.ts';
-import { pathsOf, type Route } from '../route.ts';
+import type { Route } from '../route.ts';
 import { plain, queryParameter, type Schema } from './schema.ts';
 
 export const SECURITY_SCHEMES: Readonly<Record<string, Schema>> = {
@@ -12,7 +12,7 @@ export const SECURITY_SCHEMES: Readonly<Record<string, Schema>> = {
 export function routePaths(routes: readonly Route[]): Record<string, Schema> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes.filter(({ id }) => id !== undefined)) {
-    for (const path of pathsOf(route)) {
+    for (const path of route.paths) {
       const shown = path.replaceAll(/:(\w+)/g, '{$1}');
       const item = paths[shown] ?? pathParameters(path);
       paths[shown] = { ...item, [route.method.toLowerCase()]: toOperation(route, path) };
@@ -32,7 +32,7 @@ function pathParameters(path: string): Record<string, unknown> {
 
 function toOperation(route: Route, path: string): Schema {
   const { id, tag, summary, description = describeKey(route), body, answer = {} } = route;
-  const suffix = typeof route.path === 'string' ? '' : path.replaceAll('/', '_');
+  const suffix = route.paths.length === 1 ? '' : path.replaceAll('/', '_');
   const parameters = [...queryParameters(route), ...(route.parameters ?? [])];
   return {
     operationId: `${id}${suffix}`,

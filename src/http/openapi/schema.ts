@@ -29,6 +29,8 @@ export const textHeader = (description: string): Schema => ({ schema: TEXT, desc
 
 const TEXT: Schema = { type: 'string' };
 
+export const NEXT_LINK = textHeader('`rel="next"`: the next page, if there may be one.');
+
 /** Converts a TypeBox schema to plain JSON Schema: without our annotations for error messages (lib/schema.ts). */
 export function plain(schema: unknown): Schema {
   const isOurs = (key: string, value: unknown) =>

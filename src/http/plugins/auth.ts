@@ -29,9 +29,7 @@ export interface Admissions {
  * a session. With a session, only pages of this service may change anything: a browser sends cookies by itself, whatever
  * page it shows.
  */
-export function createAuth(
-  route: Pick<Route, 'scopes' | 'keyInQuery' | 'findKey'>,
-): onRequestAsyncHookHandler[] {
+export function createAuth(route: Pick<Route, 'scopes' | 'findKey'>): onRequestAsyncHookHandler[] {
   const { scopes } = route;
   if (scopes === 'none') return [];
   return [
@@ -53,21 +51,11 @@ export function createAuth(
 
 const SAFE_METHODS = ['GET', 'HEAD'];
 
-/**
- * Finds what identifies the caller: a key wherever the route accepts one, else what a browser sends by itself. Senders
- * of events may also send the key in the query string, as configurations for Logflare do; URLs end up in logs, so
- * docs/ingest.md recommends a key with only that scope.
- */
-function findSent(
-  { keyInQuery, findKey }: Pick<Route, 'keyInQuery' | 'findKey'>,
-  request: FastifyRequest,
-): Credential {
+/** Finds what identifies the caller: a key wherever the route accepts one, else what a browser sends by itself. */
+function findSent({ findKey }: Pick<Route, 'findKey'>, request: FastifyRequest): Credential {
   const { headers, raw, server } = request;
   const query = request.query as object as RawQuery; // parsed into such an object
-  const { api_key: inQuery } = query;
-  const key = readKey(headers) ?? findKey?.({ headers, query });
-  if (key === undefined && keyInQuery === true && typeof inQuery === 'string') return inQuery;
-  return key ?? server.admissions.readAmbient(raw);
+  return readKey(headers) ?? findKey?.({ headers, query }) ?? server.admissions.readAmbient(raw);
 }
 
 /** Notes the caller for the handlers. @throws TailraceError if the request is rejected */
@@ -77,7 +65,6 @@ function noteAdmission(
   { caller, head, error, isQuiet = false }: Admission,
 ): void {
   request.caller = caller && { ...caller, address: request.ip };
-  request.keyId = caller?.keyId;
   request.quiet = isQuiet;
   addHead(reply, head);
   if (error !== undefined) throw error;
@@ -85,9 +72,9 @@ function noteAdmission(
 
 /** Counts requests of an accepted key that are rejected; the keyring itself counts the keys that it does not accept. */
 export function countRejection(error: unknown, request: FastifyRequest, keyring: Keyring): void {
-  if (!(error instanceof TailraceError) || error.rejectReason === undefined || request.keyId === undefined)
-    return;
-  keyring.countRejected(request.keyId, error.rejectReason, request.ip);
+  const { caller, ip } = request;
+  if (!(error instanceof TailraceError) || error.rejectReason === undefined || caller === undefined) return;
+  keyring.countRejected(caller.keyId, error.rejectReason, ip);
 }
 
 /** Adds headers to those that the framework writes. */

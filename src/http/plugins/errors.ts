@@ -49,14 +49,13 @@ export function sendError(
 }
 
 /**
- * Logs our own failure, and notes the code for the log line and the metrics of the request.
+ * Logs our own failure, and notes it for the log line and the metrics of the request.
  * @returns the error that its caller may read
  */
 export function noteFailure(error: FastifyError | Error, request: FastifyRequest): TailraceError {
   const failure = toFailure(error, request);
   if (ERROR_CODES[failure.code].exit === EXIT_OURS)
     request.log.error({ reqId: request.id, err: error, cause: failure.cause }, failure.message);
-  request.failure = failure.code;
   request.rejection = failure;
   return failure;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import proxyAddress from '@fastify/proxy-addr';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ErrorCode, TailraceError } from '../../errors.ts';
+import type { TailraceError } from '../../errors.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import type { Credential } from '../../people/credential.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -10,17 +10,13 @@ import type { RejectedRequestLog } from '../../telemetry/rejected-requests.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The accepted key's id. */
-    keyId: string | undefined;
     /** The caller that the accepted key identifies; see `getCaller`. */
     caller: Caller | undefined;
     /** What identifies the caller. */
     sent: Credential;
     /** The endpoint's name, once it is known. */
     endpointName: string | undefined;
-    /** The code of the error that was sent. */
-    failure: ErrorCode | undefined;
-    /** That error. */
+    /** The error that was sent. */
     rejection: TailraceError | undefined;
     /** Logged at debug level only: callers without a key could fill the disk. */
     quiet: boolean;
@@ -55,9 +51,9 @@ export function createAddressReader(trustProxy: string): AddressReader {
 // Never sent: the counted status if the caller hung up before the response. nginx uses the same number.
 export const HUNG_UP = 499;
 
-/** What is counted and logged of a request, never a URL, a key or a parameter's value; `rejection` is only counted. */
-type Observed = Pick<FastifyRequest, 'id' | 'method' | 'keyId' | 'ip' | 'endpointName' | 'detail'> &
-  Partial<Pick<FastifyRequest, 'failure' | 'rejection' | 'quiet'>>;
+/** What is counted and logged of a request, never a URL, a key or a parameter's value; of an error only its code. */
+type Observed = Pick<FastifyRequest, 'id' | 'method' | 'caller' | 'ip' | 'endpointName' | 'detail'> &
+  Partial<Pick<FastifyRequest, 'rejection' | 'quiet'>>;
 
 interface End {
   readonly route: string;
@@ -77,27 +73,16 @@ export interface ObserveOptions {
 export function createObserve(options: ObserveOptions): Observe {
   const { metrics, rejectedRequests, logger } = options;
   return (request, end) => {
-    const { method, keyId, ip: address, endpointName: endpoint = '', failure, rejection: error } = request;
+    const { method, caller, ip: address, endpointName: endpoint, rejection: error } = request;
     const { route, status, ms } = end;
+    const keyId = caller?.keyId;
     if (error !== undefined) rejectedRequests.add({ error, method, route, keyId, address });
-    metrics.request({ route, endpoint, status, seconds: ms / 1000 });
-    if (endpoint !== '' && failure !== undefined) metrics.failed(endpoint, failure);
+    metrics.request({ route, endpoint: endpoint ?? '', status, seconds: ms / 1000 });
+    if (endpoint !== undefined && error !== undefined) metrics.failed(endpoint, error.code);
+    const line = { reqId: request.id, method, route, status, ms: Math.round(ms * 10) / 10, key: keyId };
     const level = request.quiet === true ? 'debug' : 'info';
-    if (isLogged(logger, level)) logger[level](toLine(request, end));
+    logger[level]({ ...line, ip: address, endpoint, error: error?.code, ...request.detail });
   };
-}
-
-function toLine(request: Observed, { route, status, ms }: End): Record<string, unknown> {
-  const { id: reqId, method, keyId: key, ip, endpointName: endpoint, failure: error, detail } = request;
-  return { reqId, method, route, status, ms: Math.round(ms * 10) / 10, key, ip, endpoint, error, ...detail };
-}
-
-/** A method of pino that Fastify's type of a logger leaves out; any other logger decides by itself. */
-function isLogged(
-  log: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean },
-  level: string,
-): boolean {
-  return log.isLevelEnabled?.(level) ?? true;
 }
 
 /** Observes a request of the framework when its response is closed: unlike `onResponse`, even if the caller hung up. */
@@ -112,16 +97,7 @@ export function observeReply(observe: Observe, request: FastifyRequest, reply: F
   });
 }
 
-const UNSET = [
-  'keyId',
-  'caller',
-  'sent',
-  'endpointName',
-  'failure',
-  'rejection',
-  'responseMs',
-  'detail',
-] as const;
+const UNSET = ['caller', 'sent', 'endpointName', 'rejection', 'responseMs', 'detail'] as const;
 
 export function registerObserve(app: FastifyInstance, observe: Observe): void {
   for (const name of UNSET) app.decorateRequest(name, undefined);

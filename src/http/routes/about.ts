@@ -1,4 +1,6 @@
+import type { Endpoint } from '../../definitions/endpoint.ts';
 import type { Registry } from '../../definitions/registry.ts';
+import type { Source } from '../../definitions/source.ts';
 import { TailraceError } from '../../errors.ts';
 import { isListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
@@ -12,18 +14,14 @@ import { defineGroup, getCaller, json, operation } from '../route.ts';
  * Whether a key sees a series: with a list, only series of its items, and series without an endpoint, source or
  * receiver.
  */
-function findShown({ endpoints, sources }: Registry, caller: Caller) {
-  if (caller.endpoints === undefined && caller.sources === undefined) return undefined;
-  const namesOf = (
-    all: readonly { readonly id: string; readonly name: string }[],
-    list: Caller['endpoints'],
-  ) => new Set(all.filter((one) => isListed(list, one)).map(({ name }) => name));
-  const ofEndpoints = caller.endpoints && namesOf(endpoints, caller.endpoints).add('');
-  const ofSources = caller.sources && namesOf(sources, caller.sources);
-  return ({ endpoint, source, receiver }: Readonly<Record<string, string | number>>) =>
+function findShown({ findEndpoint, findSource }: Registry, { endpoints, sources }: Caller) {
+  if (endpoints === undefined && sources === undefined) return undefined;
+  const isOf = (list: Caller['endpoints'], found: Endpoint | Source | undefined) =>
+    list === undefined || (found !== undefined && isListed(list, found));
+  return ({ endpoint = '', source, receiver }: Readonly<Record<string, string | number>>) =>
     receiver === undefined &&
-    (endpoint === undefined || ofEndpoints === undefined || ofEndpoints.has(String(endpoint))) &&
-    (source === undefined || ofSources === undefined || ofSources.has(String(source)));
+    (endpoint === '' || isOf(endpoints, findEndpoint(String(endpoint)))) &&
+    (source === undefined || isOf(sources, findSource(String(source))));
 }
 
 const READY: Schema = {

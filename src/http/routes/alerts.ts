@@ -16,19 +16,12 @@ import {
   readAlert,
   silenceAlert,
 } from '../../management/alerts.ts';
-import { tryAlertDraft } from '../../workbench/definition-file.ts';
+import { ALERT_DRAFT, tryAlertDraft } from '../../workbench/definition-file.ts';
 import { requireAuthor } from '../../workbench/workbench.ts';
 import { defineGroup, describeRun, getCaller, json, jsonBody, operation, pageQuery, rows } from '../route.ts';
 
 const REPLAY = closed({
   since_seconds: wholeNumber(365 * 86_400, { unit: 'seconds', description: 'How far it goes back.' }),
-});
-const TEXT = Type.String();
-const DRAFT = closed({
-  definition: TEXT,
-  endpoint: Type.Optional(
-    closed({ definition: TEXT, sql: TEXT }, { description: 'Its endpoint, if it is not saved.' }),
-  ),
 });
 
 /** Alerts of the endpoints that a key may read: src/management/alerts.ts. */
@@ -85,7 +78,7 @@ export const alertRoutes = defineGroup({
     operation('try_alert', 'POST /api/workbench/alerts/try', ['manage'], {
       checkCaller: requireAuthor,
       summary: 'When the alert of a text would have fired in the last week; sends nothing',
-      body: jsonBody(DRAFT, { example: { definition: 'name: checkout.errors\n…' } }),
+      body: jsonBody(ALERT_DRAFT, { example: { definition: 'name: checkout.errors\n…' } }),
       answer: { 200: json('What it would have sent.', ALERT_REPLAY) },
       errors: ['invalid_definition', 'rate_limited'],
       call: (parts, _caller, draft, run) => tryAlertDraft(parts, draft, run),

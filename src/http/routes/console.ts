@@ -61,8 +61,12 @@ export const consoleRoutes: RouteGroup = {
     await app.register(serveFiles, { ...assets, preCompressed: true, index: false });
   },
   routes: [
-    ...PAGES.map(([summary, ...path]) =>
-      defineRoute({ method: 'GET', path, scopes: 'none', summary, handle: servePage }),
+    ...PAGES.map(([summary, ...paths]) =>
+      defineRoute(
+        paths.map((path) => `GET ${path}` as const),
+        'none',
+        { summary, handle: servePage },
+      ),
     ),
     // Served by @fastify/static.
     defineRoute('GET /assets/*', 'none', { summary: 'Files of the pages' }),

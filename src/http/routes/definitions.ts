@@ -16,6 +16,16 @@ import { defineGroup, defineRoute, json, operation, rows } from '../route.ts';
 export const definitionRoutes = defineGroup({
   tag: 'console',
   routes: [
+    operation('list_dashboards', 'GET /api/dashboards', ['query'], {
+      summary: 'Dashboards of which the key sees a panel',
+      answer: { 200: rows('The present state.', DASHBOARD_SUMMARY) },
+      call: listDashboards,
+    }),
+    operation('get_dashboard', 'GET /api/dashboards/:name', ['query'], {
+      summary: 'One dashboard, with the panels of the endpoints that the key may call',
+      answer: { 200: json('The present state.', DASHBOARD) },
+      call: readDashboard,
+    }),
     operation('list_endpoints', 'GET /api/endpoints', ['query', 'manage'], {
       summary: 'Definitions of the endpoints that the key may know of',
       answer: { 200: rows('The present state.', ENDPOINT) },
@@ -45,23 +55,6 @@ export const definitionRoutes = defineGroup({
       summary: 'Projects that have events and that the key may read',
       answer: { 200: json('The present state.', PROJECTS) },
       call: ({ listProjects }, caller) => listProjects(caller),
-    }),
-  ],
-});
-
-/** Dashboards with the panels of the endpoints that a key may call. */
-export const dashboardRoutes = defineGroup({
-  tag: 'console',
-  routes: [
-    operation('list_dashboards', 'GET /api/dashboards', ['query'], {
-      summary: 'Dashboards of which the key sees a panel',
-      answer: { 200: rows('The present state.', DASHBOARD_SUMMARY) },
-      call: listDashboards,
-    }),
-    operation('get_dashboard', 'GET /api/dashboards/:name', ['query'], {
-      summary: 'One dashboard, with the panels of the endpoints that the key may call',
-      answer: { 200: json('The present state.', DASHBOARD) },
-      call: readDashboard,
     }),
   ],
 });

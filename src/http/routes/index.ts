@@ -4,20 +4,12 @@ import { TailraceError } from '../../errors.ts';
 import type { AppParts } from '../parts.ts';
 import { createAuth } from '../plugins/auth.ts';
 import { compileValidator, createUnreadCheck } from '../plugins/checks.ts';
-import {
-  describeRun,
-  getCaller,
-  methodsOf,
-  pathsOf,
-  type RawQuery,
-  type Route,
-  type RouteGroup,
-} from '../route.ts';
+import { describeRun, getCaller, type RawQuery, type Route, type RouteGroup } from '../route.ts';
 import { aboutRoutes } from './about.ts';
 import { alertRoutes } from './alerts.ts';
 import { authRoutes, sessionRoutes } from './auth.ts';
 import { consoleRoutes } from './console.ts';
-import { dashboardRoutes, definitionRoutes } from './definitions.ts';
+import { definitionRoutes } from './definitions.ts';
 import { ingestRoutes } from './ingest.ts';
 import { keyRoutes, tokenRoutes } from './keys.ts';
 import { deletionRoutes, localRoutes } from './local.ts';
@@ -25,12 +17,7 @@ import { mcpRoutes } from './mcp.ts';
 import { overviewRoutes } from './overview.ts';
 import { queryRoutes } from './query.ts';
 import { searchRoutes } from './search.ts';
-import {
-  workbenchAlertRoutes,
-  workbenchDashboardRoutes,
-  workbenchRoutes,
-  workbenchSearchRoutes,
-} from './workbench.ts';
+import { fileRoutes, workbenchRoutes } from './workbench.ts';
 
 /** Every group of routes, in the order of docs/api.md and /openapi.json. */
 const GROUPS: readonly RouteGroup[] = [
@@ -44,13 +31,10 @@ const GROUPS: readonly RouteGroup[] = [
   sessionRoutes,
   authRoutes,
   alertRoutes,
-  dashboardRoutes,
   definitionRoutes,
   overviewRoutes,
   workbenchRoutes,
-  workbenchAlertRoutes,
-  workbenchDashboardRoutes,
-  workbenchSearchRoutes,
+  fileRoutes,
   localRoutes,
   aboutRoutes,
   consoleRoutes,
@@ -63,8 +47,14 @@ export const ALLOWED_METHODS: ReadonlyMap<string, readonly string[]> = findAllow
 
 function findAllowed(): Map<string, readonly string[]> {
   const allowed = new Map<string, readonly string[]>();
-  for (const route of ROUTES)
-    for (const path of pathsOf(route)) allowed.set(path, [...(allowed.get(path) ?? []), ...methodsOf(route)]);
+  for (const { method, cors, paths } of ROUTES) {
+    const methods = [
+      method,
+      ...(method === 'GET' ? ['HEAD'] : []),
+      ...(cors === undefined ? [] : ['OPTIONS']),
+    ];
+    for (const path of paths) allowed.set(path, [...(allowed.get(path) ?? []), ...methods]);
+  }
   return allowed;
 }
 
@@ -95,7 +85,7 @@ function addRoute(
   const bodyTypes = Object.keys(body?.content ?? {});
   const config = { ...(cors && { cors }), bodyTypes, ...(eventBodies && { eventBodies }), writeError };
   const handler = createHandler(route, parts);
-  for (const url of pathsOf(route)) {
+  for (const url of route.paths) {
     if (cors !== undefined) app.options(url, { config }, () => {}); // cors.ts responds before
     if (handler === undefined) continue;
     app.route<Handled>({

@@ -5,9 +5,8 @@ import type { BodyFormat, EventBody } from '../../ingest/body-format.ts';
 import { elasticsearch } from '../../ingest/protocols/elasticsearch.ts';
 import { loki } from '../../ingest/protocols/loki.ts';
 import { otlp } from '../../ingest/protocols/otlp.ts';
-import type { Protocol, ProtocolReply } from '../../ingest/protocols/protocol.ts';
+import { findQueryKey, type Protocol, type ProtocolReply } from '../../ingest/protocols/protocol.ts';
 import { decodedBytesMaxOf, readBody } from '../../ingest/read-body.ts';
-import type { EventPost } from '../../ingest/receive.ts';
 import { DROPPED_HEADER, type Receipt, WITHOUT_PROJECT_HEADER } from '../../ingest/rejected.ts';
 import { findSource } from '../../ingest/source-name.ts';
 import { isListed } from '../../keys/grant.ts';
@@ -18,7 +17,7 @@ import { OWNER } from '../../query/pins.ts';
 import { headerParameter, list, object, queryParameter, type Schema } from '../openapi/schema.ts';
 import type { AppParts } from '../parts.ts';
 import { rejectType, sendProtocolReply } from '../plugins/errors.ts';
-import { defineGroup, defineRoute, getCaller, json, type RawQuery, type Route } from '../route.ts';
+import { defineGroup, defineRoute, getCaller, json, operation, type RawQuery, type Route } from '../route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -34,12 +33,12 @@ type EventRequest = FastifyRequest<{
   Body: { readonly bytes: Buffer; readonly format: BodyFormat } | undefined;
 }>;
 
-/** What the routes to which events are sent have in common. Each responds when the events are stored. */
-const EVENTS = { method: 'POST', scopes: ['ingest'], errors: ['source_not_found', 'overloaded'] } as const;
+/** Failures of the routes to which events are sent. Each responds when the events are stored. */
+const ERRORS = ['source_not_found', 'overloaded'] as const;
 
 /** Logflare's paths; each does the same, with and without a suffix. */
-const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) =>
-  ['', '/json', '/vector'].map((end) => `${path}${end}`),
+const INGEST_PLACES = ['/api/logs', '/logs', '/api/events'].flatMap((path) =>
+  ['', '/json', '/vector'].map((end) => `POST ${path}${end}` as const),
 );
 
 // The type of forms is that of `curl -d`, which people try first; forms themselves are no JSON.
@@ -69,14 +68,12 @@ const EVENT: Schema = {
   additionalProperties: true,
 };
 
-const sendEvents = defineRoute({
-  ...EVENTS,
-  path: INGEST_PATHS,
-  keyInQuery: true,
+const sendEvents = operation('send_events', INGEST_PLACES, ['ingest'], {
+  findKey: findQueryKey,
   cors: ANY_ORIGIN,
   bodies: BODIES,
+  errors: ERRORS,
   summary: 'Send events',
-  id: 'send_events',
   description:
     'One event, a list of them, `{"batch":[…]}`, or NDJSON. The response is sent when they are on disk.',
   parameters: [
@@ -122,13 +119,13 @@ function respond(reply: FastifyReply, { rejected, reasons }: Receipt): FastifyRe
 export const PROTOCOLS: Readonly<Record<AcceptedProtocol, Protocol>> = { otlp, loki, elasticsearch };
 
 function createProtocolRoutes(name: AcceptedProtocol): Route[] {
-  const { events, info = [], headers: always, projectHeader, findKey, reject, ...key } = PROTOCOLS[name];
-  const { respond, bodies, ...about } = events;
+  const { events, info = [], headers: always, findKey, reject } = PROTOCOLS[name];
+  const { respond, bodies, id, places, summary } = events;
   const withHeaders = (one: ProtocolReply) => ({ ...one, headers: { ...always, ...one.headers } });
   const writeError = reject && ((failure: TailraceError) => withHeaders(reject(failure)));
-  const shared = { ...key, ...(findKey && { findKey }), ...(writeError && { writeError }) };
-  const eventRoute = defineRoute({
-    ...{ ...EVENTS, ...shared, ...about, bodies },
+  const shared = { ...(findKey && { findKey }), ...(writeError && { writeError }) };
+  const eventRoute = operation(id, places, ['ingest'], {
+    ...{ ...shared, summary, bodies, errors: ERRORS },
     parameters: [
       headerParameter('X-Source', 'Source of all events; without it the one that accepts each, else `logs`.'),
       headerParameter('X-Project', 'Project of events that do not name one.'),
@@ -141,14 +138,13 @@ function createProtocolRoutes(name: AcceptedProtocol): Route[] {
       200: { description: 'The good events are stored; docs/ingest.md has the form of the response.' },
     },
     handle: async (parts, request: EventRequest, reply) => {
-      const index = request.params['index'];
-      const receipt = await takeEvents({ request, reply }, parts, { protocol: name, index, projectHeader });
+      const receipt = await takeEvents({ request, reply }, parts, name);
       return sendProtocolReply(reply, withHeaders(respond(receipt, request)));
     },
   });
-  const infoRoutes = info.map(({ method, path, reply: answer }) =>
-    defineRoute({
-      ...{ ...shared, method, path, scopes: EVENTS.scopes, summary: `What senders of ${name} ask` },
+  const infoRoutes = info.map(({ places: asked, reply: answer }) =>
+    defineRoute(asked, ['ingest'], {
+      ...{ ...shared, summary: `What senders of ${name} ask` },
       answer: { 200: { description: 'As the protocol has it.' } },
       handle: async (_parts, request: EventRequest, reply) =>
         sendProtocolReply(reply, withHeaders(answer(request))),
@@ -190,16 +186,16 @@ function addBodyParser(
 
 /**
  * Stores the events of a request; with an Idempotency-Key only once. A request that names no source leaves it to the
- * protocol, else to the body. @param from `projectHeader`: the header that names the project, besides `X-Project`
+ * protocol, else to the body.
  */
 async function takeEvents(
   { request, reply }: { readonly request: EventRequest; readonly reply: FastifyReply },
   { receive, registry, config }: AppParts,
-  from: Pick<EventPost, 'protocol' | 'index'> & { readonly projectHeader?: string | undefined } = {},
+  protocol?: AcceptedProtocol,
 ): Promise<Receipt> {
-  const { protocol, index, projectHeader } = from;
   const caller = getCaller(request);
   const source = findSource({ getSource: (text) => getAllowedSource(registry, caller, text) }, request);
+  const projectHeader = protocol && PROTOCOLS[protocol].projectHeader;
   const project = findProject(request, caller, projectHeader) ?? config.defaultProject;
   // No parser runs without a body.
   if (request.body === undefined)
@@ -207,7 +203,7 @@ async function takeEvents(
   const named = source === undefined ? registry.sources.filter((one) => isListed(caller.sources, one)) : [];
   const post = receive({
     ...request.body,
-    ...{ source, protocol, index },
+    ...{ source, protocol, index: request.params['index'] },
     decodedBytesMax: decodedBytesMaxOf(config),
     candidates: named,
     project,

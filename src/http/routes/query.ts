@@ -27,7 +27,6 @@ import {
   QUERY_ERRORS,
   type RouteGroup,
   type RouteRequest,
-  type Run,
   URL_BYTES_MAX,
 } from '../route.ts';
 
@@ -35,21 +34,17 @@ export const QUERY_PATH = '/api/endpoints/query/:endpoint';
 
 /** The common part of GET and POST. */
 const shared = {
-  path: QUERY_PATH,
-  scopes: ['query'],
   errors: ['endpoint_not_found', 'not_acceptable', ...QUERY_ERRORS],
   handle: runQuery,
 } as const;
 
-const QUERY_GET = defineRoute({
+const QUERY_GET = defineRoute(`GET ${QUERY_PATH}`, ['query'], {
   ...shared,
-  method: 'GET',
   summary: 'Rows of an endpoint, by its UUID or name',
 });
 /** For parameters that are too long for a URL. */
-export const QUERY_POST = defineRoute({
+export const QUERY_POST = defineRoute(`POST ${QUERY_PATH}`, ['query'], {
   ...shared,
-  method: 'POST',
   summary: 'The same, with parameters in the body',
   body: { required: false, content: {} }, // described by endpoint: openapi/operation.ts
 });
@@ -77,36 +72,24 @@ async function runQuery(
   const caller = getCaller(request);
   const endpoint = getAllowedEndpoint(registry, caller, request.params.endpoint);
   request.endpointName = endpoint.name;
-  const execution = describeRun(request, reply);
   const accepts = request.accepts();
   const parameters = mergeParameters(request.query, request.body, endpoint.parameters);
-  const ignored = noteIgnored(reply, listKnown(endpoint), parameters);
+  const undeclared = findUndeclared(listKnown(endpoint), parameters);
+  const ignored = undeclared.length === 0 ? undefined : writeIgnored(undeclared);
+  if (ignored !== undefined) reply.header(IGNORED_HEADER, ignored); // also of an error or a live tail
   if (wantsTail({ accepts, endpoint, parameters })) {
     const followed = parts.resolveTail({ caller, endpoint, parameters, headers });
-    return await sendTail(parts, { ...followed, execution }, { request, reply });
+    return await sendTail(parts, followed, { request, reply });
   }
   const resolved = await resolve({
-    ...{ caller, endpoint, headers, parameters, ignored, accepts, sandboxed: execution },
+    ...{ caller, endpoint, headers, parameters, ignored, accepts },
+    sandboxed: describeRun(request, reply),
     url: method === 'POST' ? undefined : request.url,
   });
-  return await sendAnswer(parts, { ...resolved, execution }, { request, reply });
-}
-
-/** Adds the header that names unread parameters, even for an error or a live tail. @returns the value of the header */
-function noteIgnored(
-  reply: FastifyReply,
-  known: readonly string[],
-  parameters: RawParameters,
-): string | undefined {
-  const names = findUndeclared(known, parameters);
-  if (names.length === 0) return undefined;
-  const ignored = writeIgnored(names);
-  reply.header(IGNORED_HEADER, ignored);
-  return ignored;
+  return await sendAnswer(parts, resolved, { request, reply });
 }
 
 interface QueryRequest extends Omit<Resolved, 'ignored'> {
-  readonly execution: Run;
   /** Advice for a caller that gets no rows. */
   readonly describeDoubts?: () => string | undefined;
 }
@@ -114,12 +97,13 @@ interface QueryRequest extends Omit<Resolved, 'ignored'> {
 /** Finds or computes the answer, and responds with it. */
 export async function sendAnswer(
   { cached, describe, metrics }: AppParts,
-  { question, encoding, directives, execution, describeDoubts }: QueryRequest,
+  { question, encoding, directives, describeDoubts }: QueryRequest,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): Promise<FastifyReply> {
   const { method, headers } = request;
   const served =
-    cached.find(question, directives) ?? (await cached.compute(question, { ...execution, ...directives }));
+    cached.find(question, directives) ??
+    (await cached.compute(question, { ...describeRun(request, reply), ...directives }));
   metrics.served(question.endpoint.name, served.outcome, served.answer.rows);
   request.detail = describeServed(served);
   const { sampledShare } = served.answer;
@@ -165,7 +149,10 @@ export function mergeParameters(
   for (const [name, json] of entries) {
     const parameter = declared.find((one) => one.name === name);
     const value = readValue(json, parameter);
-    if (value === undefined) throw notText(name, describeTyped(json, parameter));
+    if (value === undefined) {
+      const shown = JSON.stringify(name.slice(0, 100));
+      throw invalid(`the body's ${shown} must be a string in quotes${describeTyped(json, parameter)}`);
+    }
     const before = Object.hasOwn(merged, name) ? merged[name] : undefined;
     merged[name] = before === undefined ? value : [before, value].flat();
   }
@@ -204,10 +191,6 @@ function describeJson(json: unknown, article: string): string {
   if (Array.isArray(json)) return `${article} list`;
   if (typeof json === 'bigint') return String(json).slice(0, SHOWN_CHARS_MAX);
   return typeof json === 'object' && json !== null ? 'an object' : JSON.stringify(json);
-}
-
-function notText(name: string, typed: string): TailraceError {
-  return invalid(`the body's ${JSON.stringify(name.slice(0, 100))} must be a string in quotes${typed}`);
 }
 
 function invalid(message: string): TailraceError {

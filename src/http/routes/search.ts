@@ -15,6 +15,7 @@ import {
   contentOf,
   EVENTS,
   list,
+  NEXT_LINK,
   object,
   queryParameter,
   type Schema,
@@ -39,7 +40,7 @@ const DEPLOYMENTS = 'deployments';
 const ANSWER: Schema = {
   description: 'Rows; their columns depend on `part`. Or a live tail.',
   headers: {
-    Link: textHeader('`rel="next"`: the next page, if there may be one.'),
+    Link: NEXT_LINK,
     [HINT_HEADER]: textHeader('For an empty answer: why, such as fields that no source declares.'),
     [SAMPLED_HEADER]: textHeader('Share of the events that were read, 0 to 1, unless all were.'),
   },
@@ -131,15 +132,14 @@ async function runSearch(
   request.endpointName = SEARCH.name;
   const { query: parameters, headers } = request;
   const [caller, accepts] = [getCaller(request), request.accepts()];
-  const execution = describeRun(request, reply);
   const hasTail = (parameters['part'] ?? 'rows') === 'rows';
   try {
     if (wantsTail({ accepts, endpoint: SEARCH, parameters }, hasTail)) {
       const followed = parts.resolveSearchTail({ caller, parameters, headers });
-      return await sendTail(parts, { ...followed, execution }, { request, reply });
+      return await sendTail(parts, followed, { request, reply });
     }
     const resolved = parts.resolveSearch({ caller, parameters, headers, accepts });
-    return await sendAnswer(parts, { ...resolved, execution }, { request, reply });
+    return await sendAnswer(parts, resolved, { request, reply });
   } catch (error) {
     throw suggestNarrowing(error);
   }

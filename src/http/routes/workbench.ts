@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
-import { ENDPOINT_NAME } from '../../definitions/endpoint.ts';
 import type { Caller } from '../../keys/keyring.ts';
-import { closed, shortText } from '../../lib/schema.ts';
+import { closed } from '../../lib/schema.ts';
 import { DASHBOARD_CHECK } from '../../management/dashboard-view.ts';
 import { toDashboardView, toParameterViews } from '../../management/definitions.ts';
 import {
@@ -23,49 +22,20 @@ import {
   EDITED_DASHBOARDS,
   EDITED_SEARCHES,
   type EditedKind,
+  NEW_FILE_VERSION,
   readDefinitionFile,
   saveDefinitionFile,
 } from '../../workbench/definition-file.ts';
-import { toDraftError } from '../../workbench/draft.ts';
+import { DRAFT, toDraftError, VALUES } from '../../workbench/draft.ts';
 import { runDraft } from '../../workbench/run.ts';
-import { addTest } from '../../workbench/tests.ts';
+import { NEW_VERSION } from '../../workbench/save.ts';
+import { addTest, NEW_TEST } from '../../workbench/tests.ts';
 import { describeWorkbench, readFiles, requireAuthor } from '../../workbench/workbench.ts';
 import { list, object, plain } from '../openapi/schema.ts';
 import type { AppParts } from '../parts.ts';
-import {
-  defineGroup,
-  describeRun,
-  json,
-  jsonBody,
-  operation,
-  QUERY_ERRORS,
-  type RouteGroup,
-} from '../route.ts';
+import { defineGroup, describeRun, json, jsonBody, operation, QUERY_ERRORS, type Route } from '../route.ts';
 
-const TEXT = Type.String();
-const VERSION = Type.Union([TEXT, Type.Null()], { expected: 'the version that was read, or null' });
-const DRAFT = { definition: TEXT, sql: TEXT };
-const VALUES = Type.Record(
-  Type.String({ maxLength: 100 }),
-  Type.Union([TEXT, Type.Array(TEXT)], { expected: 'a string, or a list of strings' }),
-  { maxProperties: 1_000, expected: 'an object of texts by parameter name' },
-);
-const CALL = closed({ ...DRAFT, values: Type.Optional(VALUES) });
-
-const SAVE = closed({
-  name: ENDPOINT_NAME,
-  ...DRAFT,
-  version: VERSION,
-  test: Type.Optional(TEXT),
-});
-
-const TEST = closed({
-  name: ENDPOINT_NAME,
-  title: shortText(200, { expected: 'a string of one line, of at most 200 characters' }),
-  now: Type.String({ expected: 'an ISO 8601 timestamp, such as 2026-11-20T12:00:00Z' }),
-  values: VALUES,
-  rows: Type.String({ expected: 'the rows as a string of JSON' }),
-});
+const CALL = closed({ ...DRAFT.properties, values: Type.Optional(VALUES) });
 
 const DEFINITION_EXAMPLE = `name: errors.by-path
 description: Failed requests by path.
@@ -122,7 +92,7 @@ export const workbenchRoutes = defineGroup({
     }),
     operation('check_draft', 'POST /api/workbench/check', ['manage'], {
       summary: 'The faults of a draft, its parameters and its columns',
-      body: jsonBody(closed(DRAFT), { example: EXAMPLE }),
+      body: jsonBody(DRAFT, { example: EXAMPLE }),
       answer: { 200: json('Without faults `errors` is empty.', DRAFT_CHECK) },
       errors: ['overloaded', 'query_timeout'],
       async call(parts, _caller, texts, run): Promise<DraftCheck> {
@@ -137,7 +107,7 @@ export const workbenchRoutes = defineGroup({
         'With `TAILRACE_EDIT_ENDPOINTS=1` or in `tailrace dev`. A failed test does not undo the ' +
         'save. `version` is that of the texts that were read before; null for a new endpoint, which ' +
         'may bring `test`, a file of tests.',
-      body: jsonBody(SAVE, { example: { name: 'errors.by-path', ...EXAMPLE, version: null } }),
+      body: jsonBody(NEW_VERSION, { example: { name: 'errors.by-path', ...EXAMPLE, version: null } }),
       answer: { 200: json('Saved and served.', SAVED_ENDPOINT) },
       errors: ['invalid_definition', 'conflict', ...QUERY_ERRORS],
       call: ({ save }, caller, request, run) => save(request, caller, run),
@@ -147,7 +117,7 @@ export const workbenchRoutes = defineGroup({
       description:
         'Writes a case into `tests/results.yaml`, where endpoints may be saved: `now`, `values` and ' +
         'at most 20 `rows`, a text of JSON. A failed test does not undo it.',
-      body: jsonBody(TEST, {
+      body: jsonBody(NEW_TEST, {
         example: {
           name: 'errors.by-path',
           title: 'counts failed requests by path',
@@ -163,8 +133,6 @@ export const workbenchRoutes = defineGroup({
   ],
 });
 
-const SAVE_FILE = closed({ name: ENDPOINT_NAME, definition: TEXT, version: VERSION });
-
 interface Shown<T> {
   /** A definition without faults, by this name. */
   readonly example: { readonly name: string; readonly definition: string };
@@ -174,45 +142,40 @@ interface Shown<T> {
   readonly show?: (item: T | undefined, parts: AppParts, caller: Caller) => object;
 }
 
-/** Serves the files of a kind of definition to the console. */
-function createFileRoutes<T>(kind: EditedKind<T>, { example, checked, show }: Shown<T>): RouteGroup {
+/** The routes for the files of a kind of definition. */
+function createFileRoutes<T>(kind: EditedKind<T>, { example, checked, show }: Shown<T>): Route[] {
   const { noun, nouns } = kind;
   const a = /^[aeiou]/.test(noun) ? 'an' : 'a';
-  return defineGroup({
-    tag: 'console',
-    checkCaller: requireAuthor,
-    bodyBytesMax: 512 * 1024, // a text of 64 KiB in JSON
-    routes: [
-      operation(`get_${noun}_file`, `GET /api/workbench/${nouns}/:name`, ['manage'], {
-        summary: `The file of ${a} ${noun} as a text`,
-        answer: { 200: json('The present state.', ALERT_FILE) },
-        errors: ['conflict'],
-        call: (parts, _caller, { name }) => readDefinitionFile(kind, parts, name),
-      }),
-      operation(`check_${noun}`, `POST /api/workbench/${nouns}/check`, ['manage'], {
-        summary: `The faults of the text of ${a} ${noun}`,
-        body: jsonBody(closed({ definition: TEXT }), { example: { definition: example.definition } }),
-        answer: { 200: checked ?? json('Without faults `errors` is empty.', ALERT_CHECK) },
-        call(parts, caller, { definition }) {
-          const { faults, item } = checkText(kind, parts, definition);
-          return { errors: faults.map(toDraftError), ...show?.(item, parts, caller) };
-        },
-      }),
-      operation(`save_${noun}`, `POST /api/workbench/${nouns}/save`, ['manage'], {
-        summary: `Write the file of ${a} ${noun}, and serve it`,
-        description:
-          'With `TAILRACE_EDIT_ENDPOINTS=1` or in `tailrace dev`. `version` is that of the text that ' +
-          `was read before; null for a new ${noun}.`,
-        body: jsonBody(SAVE_FILE, { example: { ...example, version: null } }),
-        answer: { 200: json('Saved and served.', SAVED_ALERT) },
-        errors: ['invalid_definition', 'conflict', 'overloaded'],
-        call: (parts, caller, request) => saveDefinitionFile(kind, parts, { request, caller }),
-      }),
-    ],
-  });
+  return [
+    operation(`get_${noun}_file`, `GET /api/workbench/${nouns}/:name`, ['manage'], {
+      summary: `The file of ${a} ${noun} as a text`,
+      answer: { 200: json('The present state.', ALERT_FILE) },
+      errors: ['conflict'],
+      call: (parts, _caller, { name }) => readDefinitionFile(kind, parts, name),
+    }),
+    operation(`check_${noun}`, `POST /api/workbench/${nouns}/check`, ['manage'], {
+      summary: `The faults of the text of ${a} ${noun}`,
+      body: jsonBody(closed({ definition: Type.String() }), { example: { definition: example.definition } }),
+      answer: { 200: checked ?? json('Without faults `errors` is empty.', ALERT_CHECK) },
+      call(parts, caller, { definition }) {
+        const { faults, item } = checkText(kind, parts, definition);
+        return { errors: faults.map(toDraftError), ...show?.(item, parts, caller) };
+      },
+    }),
+    operation(`save_${noun}`, `POST /api/workbench/${nouns}/save`, ['manage'], {
+      summary: `Write the file of ${a} ${noun}, and serve it`,
+      description:
+        'With `TAILRACE_EDIT_ENDPOINTS=1` or in `tailrace dev`. `version` is that of the text that ' +
+        `was read before; null for a new ${noun}.`,
+      body: jsonBody(NEW_FILE_VERSION, { example: { ...example, version: null } }),
+      answer: { 200: json('Saved and served.', SAVED_ALERT) },
+      errors: ['invalid_definition', 'conflict', 'overloaded'],
+      call: (parts, caller, request) => saveDefinitionFile(kind, parts, { request, caller }),
+    }),
+  ];
 }
 
-export const workbenchAlertRoutes = createFileRoutes(EDITED_ALERTS, {
+const ALERT_ROUTES = createFileRoutes(EDITED_ALERTS, {
   example: {
     name: 'checkout.errors',
     definition: `name: checkout.errors
@@ -226,7 +189,7 @@ to: [ops]
   },
 });
 
-export const workbenchDashboardRoutes = createFileRoutes(EDITED_DASHBOARDS, {
+const DASHBOARD_ROUTES = createFileRoutes(EDITED_DASHBOARDS, {
   example: {
     name: 'checkout',
     definition: `name: checkout
@@ -244,7 +207,7 @@ rows:
   }),
 });
 
-export const workbenchSearchRoutes = createFileRoutes(EDITED_SEARCHES, {
+const SEARCH_ROUTES = createFileRoutes(EDITED_SEARCHES, {
   example: {
     name: 'checkout',
     definition: `name: checkout
@@ -252,4 +215,12 @@ title: Checkout fails
 search: { q: "level:error request.path:/checkout*", range: 24h }
 `,
   },
+});
+
+/** Serves the files of the other definitions to the console. */
+export const fileRoutes = defineGroup({
+  tag: 'console',
+  checkCaller: requireAuthor,
+  bodyBytesMax: 512 * 1024, // a text of 64 KiB in JSON
+  routes: [...ALERT_ROUTES, ...DASHBOARD_ROUTES, ...SEARCH_ROUTES],
 });

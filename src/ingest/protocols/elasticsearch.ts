@@ -40,7 +40,7 @@ export const elasticsearch: Protocol = {
   headers: PRODUCT_HEADERS,
   findKey: (request) => findApiKey(request) ?? findBasicKey(request),
   events: {
-    path: ['/_bulk', '/:index/_bulk'],
+    places: ['POST /_bulk', 'POST /:index/_bulk'],
     summary: 'Elasticsearch’s bulk API',
     id: 'send_bulk',
     bodies: [{ type: BULK_TYPES, shown: 'application/x-ndjson', format: 'elasticsearch-bulk' }],
@@ -60,8 +60,9 @@ function reject({ status, code, message }: ProtocolFailure): ProtocolReply {
   return { status, body: { error: { ...cause, root_cause: [cause] }, status } };
 }
 
-function info(method: 'GET' | 'POST' | 'PUT', path: readonly string[], body: object) {
-  return { method, path, reply: (request: ProtocolHead) => ({ status: 200, type: typeFor(request), body }) };
+function info(method: 'GET' | 'POST' | 'PUT', paths: readonly string[], body: object) {
+  const places = paths.map((path) => `${method} ${path}` as const);
+  return { places, reply: (request: ProtocolHead) => ({ status: 200, type: typeFor(request), body }) };
 }
 
 /** Reads `Authorization: ApiKey`: base64 of `<id>:<key>`, or the key itself. */

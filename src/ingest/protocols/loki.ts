@@ -27,7 +27,7 @@ export const loki: Protocol = {
   projectHeader: 'x-scope-orgid',
   findKey: findBasicKey,
   events: {
-    path: '/loki/api/v1/push',
+    places: ['POST /loki/api/v1/push'],
     summary: 'Loki’s push API',
     id: 'send_loki',
     bodies: [

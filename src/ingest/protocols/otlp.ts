@@ -12,7 +12,7 @@ import {
 import { createMessages, type Messages, readMessage } from '../protobuf.ts';
 import type { Receipt } from '../rejected.ts';
 import { countRecords, type LogRecord, type OtlpRequest, otlpEvents, SEVERITY_NAME } from './otlp-events.ts';
-import { bodyOf, type Protocol, type ProtocolHead, type ProtocolReply } from './protocol.ts';
+import { bodyOf, findQueryKey, type Protocol, type ProtocolHead, type ProtocolReply } from './protocol.ts';
 
 const PROTOBUF = 'application/x-protobuf';
 const JSON_SCHEMA = {
@@ -21,9 +21,9 @@ const JSON_SCHEMA = {
 };
 
 export const otlp: Protocol = {
-  keyInQuery: true,
+  findKey: findQueryKey,
   events: {
-    path: '/v1/logs',
+    places: ['POST /v1/logs'],
     summary: 'Send log records by OpenTelemetry’s protocol',
     id: 'send_otlp_logs',
     bodies: [

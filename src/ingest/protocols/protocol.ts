@@ -21,9 +21,9 @@ export interface ProtocolReply {
 /** Why a request is rejected as a whole. */
 export type ProtocolFailure = Pick<TailraceError, 'status' | 'code' | 'message'>;
 
-/** The paths to which events are sent; `:index` in one is a label of them. */
+/** Where events are sent; `:index` in a path is a label of them. */
 interface EventRoute {
-  readonly path: string | readonly string[];
+  readonly places: readonly `POST ${string}`[];
   readonly summary: string;
   /** In /openapi.json. */
   readonly id: string;
@@ -43,10 +43,9 @@ export function bodyOf(shown: string, format: BodyFormat): ProtocolBody {
   return { type: new RegExp(`^${shown} *(?:;|$)`, 'i'), shown, format };
 }
 
-/** Paths that senders ask about the service, with a key of scope `ingest`. */
+/** What senders ask about the service, with a key of scope `ingest`; all by one method. */
 interface InfoRoute {
-  readonly method: 'GET' | 'POST' | 'PUT';
-  readonly path: readonly string[];
+  readonly places: readonly `${'GET' | 'POST' | 'PUT'} ${string}`[];
   reply(request: ProtocolHead): ProtocolReply;
 }
 
@@ -58,12 +57,18 @@ export interface Protocol {
   readonly projectHeader?: string;
   /** Headers of every response. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The key may also be in the query string, as `api_key`. */
-  readonly keyInQuery?: true;
   /** Finds a key that is sent neither as `X-API-KEY` nor as `Authorization: Bearer`. */
-  findKey?(request: ProtocolHead): string | undefined;
+  findKey?(request: ProtocolHead & { readonly query: Readonly<Record<string, unknown>> }): string | undefined;
   /** Responds to a request that is rejected as a whole, by default as docs/errors.md has it. `Retry-After` is added. */
   reject?(failure: ProtocolFailure): ProtocolReply;
+}
+
+/**
+ * Reads the key from the query string, as configurations for Logflare send it; URLs end up in logs, so docs/ingest.md
+ * recommends a key with only the scope `ingest`.
+ */
+export function findQueryKey({ query }: { readonly query: Readonly<Record<string, unknown>> }) {
+  return typeof query['api_key'] === 'string' ? query['api_key'] : undefined;
 }
 
 /** Reads the key from `Authorization: Basic`: the password, else the user. */

@@ -5,7 +5,6 @@ import { readDefinitions } from '../../../src/definitions/read.ts';
 import { TailraceError } from '../../../src/errors.ts';
 import { hasTooManyValues } from '../../../src/http/json-body.ts';
 import { compileValidator } from '../../../src/http/plugins/checks.ts';
-import { pathsOf } from '../../../src/http/route.ts';
 import { ROUTES } from '../../../src/http/routes/index.ts';
 import { mergeParameters } from '../../../src/http/routes/query.ts';
 import type { BodyFormat } from '../../../src/ingest/body-format.ts';
@@ -78,7 +77,7 @@ function eventBody(
 /** The body of each route that has a schema, with each member as what it is not. */
 function checkedBodies(): [string, Parser][] {
   return ROUTES.flatMap((route): [string, Parser][] => {
-    const [path = ''] = pathsOf(route);
+    const [path = ''] = route.paths;
     const schema = route.body?.schema;
     if (schema === undefined) return [];
     const validate = compileValidator({ schema, method: route.method, url: path, httpPart: 'body' });
