@@ -99,8 +99,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
 function boundConnections(server: Server, metrics: Metrics): void {
   server.maxConnections = CONNECTIONS_MAX;
   server.on('connection', (socket: Socket) => {
-    metrics.connections.open++;
-    socket.once('close', () => metrics.connections.open--);
+    metrics.connectionOpened();
+    socket.once('close', metrics.connectionClosed);
   });
   server.on('drop', () => metrics.connectionsDropped.inc());
 }

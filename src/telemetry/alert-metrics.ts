@@ -19,7 +19,7 @@ type ServedAlert = Readonly<Record<'name' | 'endpoint', string>>;
 const OUTCOMES = ['sent', 'failed', 'given_up'] as const;
 
 /** Creates the metrics of alerts. A series has its alert's endpoint, by which limited keys are filtered. */
-export function createAlertMetrics({ counter, gauge }: MetricRegistry, readings: AlertReadings) {
+export function createAlertMetrics({ counter, expose, gauge }: MetricRegistry, readings: AlertReadings) {
   const { now, isEvaluating, readFiring, readOutbox, receivers } = readings;
   const evaluations = counter(
     'tailrace_alert_evaluations_total',
@@ -34,10 +34,18 @@ export function createAlertMetrics({ counter, gauge }: MetricRegistry, readings:
   /** The first failure in a row, by receiver. */
   const failing = new Map<string, number>();
   gauge('tailrace_alerts_evaluating', '1 if this process evaluates the alerts.', isEvaluating);
-  const firing = () =>
-    (isEvaluating() ? readFiring() : []).map((one) => [[one.name, one.endpoint], one.instances] as const);
-  const firingHelp = 'Firing instances, by alert and endpoint; of the replica that evaluates.';
-  gauge('tailrace_alerts_firing', firingHelp, firing, 'alert', 'endpoint');
+  expose({
+    name: 'tailrace_alerts_firing',
+    help: 'Firing instances, by alert and endpoint; of the replica that evaluates.',
+    type: 'gauge',
+    read() {
+      const firing = isEvaluating() ? readFiring() : [];
+      return firing.map(({ name: alert, endpoint, instances: value }) => ({
+        labels: { alert, endpoint },
+        value,
+      }));
+    },
+  });
   const areFailing = () => receivers().map((name) => [name, failing.has(name)] as const);
   gauge('tailrace_alert_receiver_failing', '1 if the last try failed, by receiver.', areFailing, 'receiver');
   const ofOutbox = (read: (queued: Queued | undefined) => number) => async () => {

@@ -109,8 +109,8 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export function createMetrics(now: () => number) {
   const registry = createMetricRegistry();
   const counters = createCounters(registry);
-  const connections = { open: 0 };
-  registry.gauge('tailrace_connections_open', 'Open connections.', () => connections.open);
+  let connections = 0;
+  registry.gauge('tailrace_connections_open', 'Open connections.', () => connections);
   const requestDurations = registry.histogram(
     'tailrace_http_request_seconds',
     'Time from request to response, by route and endpoint.',
@@ -126,7 +126,12 @@ export function createMetrics(now: () => number) {
     registry,
     ...counters,
     requestDurations,
-    connections,
+    connectionOpened() {
+      connections++;
+    },
+    connectionClosed() {
+      connections--;
+    },
     /** @param endpoint empty on other routes, and if the request failed before its endpoint was known */
     request(end: { route: string; endpoint: string; status: number; seconds: number }) {
       counters.requests.inc(end.route, end.endpoint, String(end.status));
@@ -225,7 +230,10 @@ export function registerGauges(registry: MetricRegistry, parts: GaugedParts): vo
   const { rollupRowsLeft } = parts;
   gauge('tailrace_rollup_rows_left', 'Events not yet in a new rollup, by source.', rollupRowsLeft, 'source');
   gauge('tailrace_disk_free_bytes', 'Free bytes of the data directory’s disk.', parts.readFreeBytes);
-  const isBuild = () => [[[build.version, build.engine, build.node], 1]] as const;
-  const names = ['version', 'engine', 'node'];
-  gauge('tailrace_build_info', 'Always 1; labels: version, engine, node.', isBuild, ...names);
+  expose({
+    name: 'tailrace_build_info',
+    help: 'Always 1; labels: version, engine, node.',
+    type: 'gauge',
+    read: () => [{ labels: build, value: 1 }],
+  });
 }

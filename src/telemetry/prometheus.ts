@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Counter, createDurations, createSeries, type Durations, readBuckets } from './series.ts';
 
 /** A metric as Prometheus reads it. */
@@ -16,12 +17,11 @@ interface ExposedValue {
   readonly value: number;
 }
 
-/** One value, or one for each combination of label values; `undefined` for none now. */
-type Gauged =
-  | number
-  | boolean
-  | Iterable<readonly [labels: string | readonly string[], value: number | boolean]>
-  | undefined;
+/** One value, or one for each value of the metric's label; `undefined` for none now. */
+type Gauged = number | boolean | Iterable<readonly [label: string, value: number | boolean]> | undefined;
+
+/** Whether a reader sees the series with these labels. */
+export type IsShown = (labels: ExposedValue['labels']) => boolean;
 
 /** A value for each label name. */
 export type LabelValues<Names extends readonly string[]> = { readonly [At in keyof Names]: string };
@@ -32,7 +32,7 @@ export type MetricRegistry = ReturnType<typeof createMetricRegistry>;
 export function createMetricRegistry() {
   const exposed: ExposedMetric[] = [];
   const expose = (metric: ExposedMetric) => void exposed.push(metric);
-  let ofProcess: ReturnType<typeof collectProcessMetrics> | undefined;
+  let loading: ReturnType<typeof createRender> | undefined;
   return {
     expose,
     /** In the order of their definition, without those of the process; docs/metrics.md is generated from them. */
@@ -56,54 +56,44 @@ export function createMetricRegistry() {
       expose({ name, help, type: 'histogram', read });
       return histogram;
     },
-    /** @param read called for each scrape */
-    gauge(
-      name: string,
-      help: string,
-      read: () => Gauged | Promise<Gauged>,
-      ...labelNames: readonly string[]
-    ): void {
+    /** @param read called for each scrape @param label of the values, if there are several */
+    gauge(name: string, help: string, read: () => Gauged | Promise<Gauged>, label = ''): void {
       const readValues = async () => {
         const found = (await read()) ?? [];
         if (typeof found !== 'object') return [{ labels: {}, value: Number(found) }];
-        return [...found].map(([of, value]) => ({
-          labels: toLabels(labelNames, [of].flat()),
-          value: Number(value),
-        }));
+        return [...found].map(([of, value]) => ({ labels: { [label]: of }, value: Number(value) }));
       };
       expose({ name, help, type: 'gauge', read: readValues });
     },
-    /** @param isShown whether the reader sees the series with these labels; default: all */
-    async render(isShown: (labels: ExposedValue['labels']) => boolean = () => true): Promise<string> {
-      ofProcess ??= collectProcessMetrics();
-      const own = exposed.map(async ({ name, help, type, read }) => {
-        const shown = (await read()).filter(({ labels }) => isShown(labels));
-        const lines = shown.map((one) => `${one.metricName ?? name}${writeLabels(one.labels)} ${one.value}`);
-        return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ''].join('\n');
-      });
-      return [await (await ofProcess).metrics(), ...(await Promise.all(own))].join('\n');
+    /** To be called once everything is exposed. @param isShown default: all */
+    async render(isShown: IsShown = () => true): Promise<string> {
+      loading ??= createRender(exposed);
+      return (await loading)(isShown);
     },
   };
 }
 
 export const PROMETHEUS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-async function collectProcessMetrics() {
+async function createRender(exposed: readonly ExposedMetric[]) {
   const { collectDefaultMetrics, Gauge, Registry } = await import('prom-client'); // loaded only if it is used
   const registry = new Registry();
+  // The registry asks every metric without an argument.
+  const shown = new AsyncLocalStorage<IsShown>();
   collectDefaultMetrics({ register: registry }); // event loop delay, memory, garbage collection
   // Gauges with the name of a counter, of which the same without `_total` has the parts.
   for (const metric of registry.getMetricsAsArray())
     if (metric instanceof Gauge && metric.name.endsWith('_total')) registry.removeSingleMetric(metric.name);
-  return registry;
-}
-
-function writeLabels(labels: ExposedValue['labels']): string {
-  const pairs = Object.entries(labels).map(([name, value]) => {
-    const escaped = String(value).replaceAll(/[\\"]/g, '\\$&').replaceAll('\n', '\\n');
-    return `${name}="${escaped}"`;
-  });
-  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+  for (const { name, help, type, read } of exposed) {
+    const metric = new Gauge({ name, help, registers: [registry] });
+    // prom-client does not count. Its registry renders the result of this method, which its types leave out.
+    const readShown = async () => {
+      const isShown = shown.getStore() ?? (() => true);
+      return { name, help, type, values: (await read()).filter(({ labels }) => isShown(labels)) };
+    };
+    Object.assign(metric, { getForPromString: readShown });
+  }
+  return (isShown: IsShown) => shown.run(isShown, () => registry.metrics());
 }
 
 function toLabels(names: readonly string[], values: readonly string[]): Record<string, string> {

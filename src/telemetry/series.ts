@@ -123,8 +123,14 @@ export function createDurations(): Durations {
 
 /** Finds the first bucket that reaches up to these seconds. */
 function findBucket(seconds: number): number {
-  const at = BOUNDS.findIndex((bound) => seconds <= bound);
-  return at === -1 ? BOUNDS.length : at;
+  let low = 0;
+  let high = BOUNDS.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (seconds > (BOUNDS[middle] ?? 0)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Returns the buckets that Prometheus reads, in its form: each also holds the durations of the buckets below it. */
