@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { createCached, createWarmer } from '../../src/cache/cached.ts';
-import { createMemoryStore } from '../../src/cache/store.ts';
+import { type CallerOptions, createMemoryStore } from '../../src/cache/store.ts';
 import type { Endpoint } from '../../src/definitions/endpoint.ts';
 import { TailraceError } from '../../src/errors.ts';
 import { JSON_FORMAT } from '../../src/query/format.ts';
