@@ -3,8 +3,7 @@ import { checkPair, type SqlFile } from '../definitions/checks/endpoint.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { createFromPair, emptySql } from '../definitions/read.ts';
 import type { Source } from '../definitions/source.ts';
-import { YAML_TOKENS_MAX } from '../definitions/yaml-bounds.ts';
-import { parseYaml, type YamlFile } from '../definitions/yaml-file.ts';
+import { parseYaml, YAML_TOKENS_MAX, type YamlFile } from '../definitions/yaml-file.ts';
 import { type Fault, placeAt, TailraceError } from '../errors.ts';
 import { findWordFault } from '../sandbox/syntax-tree.ts';
 
