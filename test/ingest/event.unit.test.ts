@@ -149,7 +149,7 @@ describe('an event', () => {
       ...createColumn('level', 'keyword', ['level']),
       otherPaths: [['lvl']],
       isLevel: true,
-    } as const;
+    };
     const wire = { text: JSON.stringify({ level, lvl: 'other' }) };
     const rules = { now: NOW, eventBytesMax: 1_000, project: '' };
     expect(parseEvent(wire, { ...SOURCE, columns: [own] }, rules).typed).toEqual([stored]);
