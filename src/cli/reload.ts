@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
+import type { Config } from '../config/config.ts';
 import {
   describeFolders,
   findSearchesDir,
@@ -11,18 +12,6 @@ import {
 import { InputError, messageOf } from '../errors.ts';
 import type { Core } from '../service/open-core.ts';
 import { formatCounted, joinWords } from './format.ts';
-
-export interface Reloads {
-  /**
-   * Requests a reload: at once, after the one that is running, or as soon as there is a store.
-   *
-   * @param paths files that have changed, if that is known
-   * @returns the result of a reload that started after the request; never rejects
-   */
-  request(paths?: ReadonlySet<string>): Promise<ReloadResult>;
-  /** Sets the store to reload. */
-  start(core: Core): void;
-}
 
 interface ReloadOptions {
   readonly logger: FastifyBaseLogger;
@@ -36,7 +25,7 @@ interface ReloadOptions {
 }
 
 /** Reloads the definitions on request, one reload at a time. Requests during a reload cause one more after it. */
-export function createReloads({ logger, isWatched, onReloaded }: ReloadOptions): Reloads {
+export function createReloads({ logger, isWatched, onReloaded }: ReloadOptions) {
   const { promise: core, resolve: start } = Promise.withResolvers<Core>();
   let last: Promise<unknown> = core;
   /** The reload that waits for the one that is running; later requests join it. */
@@ -59,7 +48,13 @@ export function createReloads({ logger, isWatched, onReloaded }: ReloadOptions):
   }
 
   return {
-    request(paths = new Set()) {
+    /**
+     * Requests a reload: at once, after the one that is running, or as soon as there is a store.
+     *
+     * @param paths files that have changed, if that is known
+     * @returns the result of a reload that started after the request; never rejects
+     */
+    request(paths: ReadonlySet<string> = new Set()): Promise<ReloadResult> {
       changed = changed.union(paths);
       if (next === undefined) {
         next = run(last);
@@ -67,44 +62,40 @@ export function createReloads({ logger, isWatched, onReloaded }: ReloadOptions):
       }
       return next;
     },
+    /** Sets the store to reload. */
     start,
   };
 }
 
 /** Never throws: a failed reload keeps the old definitions, and its result has the faults. */
-async function reload(core: Core, logger: FastifyBaseLogger): Promise<ReloadResult> {
-  const { registry } = core;
-  const counts = () => ({
-    endpoints: registry.endpoints.length,
-    sources: registry.sources.length,
-    alerts: registry.alerts.length,
+async function reload(core: Core, logger: FastifyBaseLogger) {
+  const describe = (faults: readonly string[], isInput: boolean) => ({
+    /** The number of definitions that are served after it. */
+    endpoints: core.registry.endpoints.length,
+    sources: core.registry.sources.length,
+    alerts: core.registry.alerts.length,
+    /** Why the definitions were rejected, a line each; empty if they were not. */
+    faults,
+    /** Whether the faults are in the definitions. */
+    isInput,
   });
   try {
     await core.reload();
     for (const line of describeFolders(core.folders)) logger.info(line);
-    logger.info(counts(), 'definitions reloaded');
-    return { ...counts(), faults: [], isInput: true };
+    const { faults, isInput, ...counts } = describe([], true);
+    logger.info(counts, 'definitions reloaded');
+    return { ...counts, faults, isInput };
   } catch (error) {
     const isInput = error instanceof InputError;
     const faults = isInput ? error.faults : [messageOf(error)];
     logger.error(isInput ? { faults } : { err: error }, NOT_RELOADED);
-    return { ...counts(), faults, isInput };
+    return describe(faults, isInput);
   }
 }
 
 const NOT_RELOADED = 'definitions not reloaded: the old ones are still served';
 
-/** The result of a reload. */
-export interface ReloadResult {
-  /** The number of definitions that are served after it. */
-  readonly endpoints: number;
-  readonly sources: number;
-  readonly alerts: number;
-  /** Why the definitions were rejected, a line each; empty if they were not. */
-  readonly faults: readonly string[];
-  /** Whether the faults are in the definitions. */
-  readonly isInput: boolean;
-}
+export type ReloadResult = Awaited<ReturnType<typeof reload>>;
 
 /** Writes the result as text: the faults, a line each, and in the last line the served definitions. */
 export function describeResult({ endpoints, sources, alerts, faults }: ReloadResult): string[] {
@@ -117,13 +108,6 @@ export function describeResult({ endpoints, sources, alerts, faults }: ReloadRes
 // Editors write a file in several steps, and git writes many files; one reload after the last step is enough.
 const SETTLE_MS = 200;
 
-interface Watched extends NamedFolders {
-  /** Empty: none. */
-  readonly receiversFile: string;
-  /** Empty: none. */
-  readonly quotasFile: string;
-}
-
 /**
  * Calls back after files of the definitions, or those of receivers and quotas, have changed, in place or by a rename,
  * as `sed -i`, git and many editors do it. Watched folders may be removed and created again.
@@ -133,7 +117,7 @@ interface Watched extends NamedFolders {
  * @returns when the watch is active; the function ends it
  */
 export async function watchDefinitions(
-  named: Watched,
+  named: NamedFolders & Pick<Config, 'receiversFile' | 'quotasFile'>,
   onChange: (paths: ReadonlySet<string>) => void,
 ): Promise<() => Promise<void>> {
   let timer: NodeJS.Timeout | undefined;

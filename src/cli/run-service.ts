@@ -29,8 +29,13 @@ export interface ServiceRun {
   readonly fill: (core: Core, stop: AbortSignal) => Promise<void>;
   /** See `createReloads`. */
   readonly onReloaded?: (paths: ReadonlySet<string>, core: Core) => Promise<void>;
-  /** Prints the address and example calls, when the service listens. */
-  readonly welcome: (service: Service, address: string) => Promise<void>;
+  /** Returns what is printed when the service listens: lines about the key, and the key for example calls. */
+  readonly welcome: (service: Service) => Promise<Welcome>;
+}
+
+interface Welcome {
+  readonly about: readonly string[];
+  readonly key: string;
 }
 
 /**
@@ -81,7 +86,7 @@ export async function runService(run: ServiceRun): Promise<void> {
   });
   endAnnouncement = announce(run, { url: address, key: localKey });
   for (const line of describeFolders(service.core.folders)) logger.info(line);
-  await run.welcome(service, address);
+  printWelcome(service.core, address, await run.welcome(service));
   logger.info({ address }, 'listening');
   if (!stop.aborted) await once(stop, 'abort');
   logger.info({ signal: stop.reason }, 'stopping');
@@ -162,17 +167,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 
 const EXAMPLES_MAX = 3;
 
-/**
- * Prints the address and calls to try.
- *
- * @param about lines about the key
- * @param key for the calls; `undefined`: the caller's own, from the environment
- */
-export function printWelcome(
-  { folders, registry }: Core,
-  address: string,
-  { about, key = '$TAILRACE_KEY' }: { readonly about: readonly string[]; readonly key: string | undefined },
-): void {
+/** Prints the address and calls to try. */
+function printWelcome({ folders, registry }: Core, address: string, { about, key }: Welcome): void {
   const shipped = describeFolders(folders).map((line) => `Note: ${line}`);
   const calls = registry.endpoints.slice(0, EXAMPLES_MAX).map((endpoint) => {
     const url = `${address}/api/endpoints/query/${endpoint.name}?${exampleQuery(endpoint)}`;

@@ -4,22 +4,7 @@ import type { Config } from './config.ts';
 import { splitAccount } from './url.ts';
 
 /** A ClickHouse server and the accounts for it. */
-export interface ServerAddress {
-  /** `http://host:port` or `https://…`, without user, password or path. */
-  readonly url: string;
-  readonly database: string;
-  /** Creates the tables and stores events. */
-  readonly user: string;
-  readonly password: string;
-  /** Runs the queries of callers. */
-  readonly readUser: string;
-  readonly readPassword: string;
-  /** Runs SELECTs that callers write themselves; `undefined`: the read user runs them. */
-  readonly sandbox: { readonly user: string; readonly password: string } | undefined;
-  /** Empty: one server. */
-  readonly cluster: string;
-  readonly tls: { ca_cert: Buffer } | { ca_cert: Buffer; cert: Buffer; key: Buffer } | undefined;
-}
+export type ServerAddress = Readonly<NonNullable<ReturnType<typeof findServerAddress>>>;
 
 const DATABASE = 'tailrace';
 const USER = 'default';
@@ -31,7 +16,7 @@ type ServerSettings = Pick<Config, Extract<keyof Config, `clickhouse${string}`>>
  *
  * @throws InputError if the file of TLS cannot be read
  */
-export function findServerAddress(settings: ServerSettings): ServerAddress | undefined {
+export function findServerAddress(settings: ServerSettings) {
   if (settings.clickhouseUrl === '') return undefined;
   const url = new URL(settings.clickhouseUrl);
   const owner = {
@@ -41,19 +26,24 @@ export function findServerAddress(settings: ServerSettings): ServerAddress | und
   const { clickhouseReadUser, clickhouseSandboxUser } = settings;
   const reader = clickhouseReadUser === '' ? owner : splitAccount(clickhouseReadUser);
   return {
+    /** `http://host:port` or `https://…`, without user, password or path. */
     url: url.origin,
     database: url.pathname.replaceAll('/', '') || DATABASE,
+    /** Creates the tables and stores events. */
     ...owner,
+    /** Runs the queries of callers. */
     readUser: reader.user,
     readPassword: reader.password,
+    /** Runs SELECTs that callers write themselves; `undefined`: the read user runs them. */
     sandbox: clickhouseSandboxUser === '' ? undefined : splitAccount(clickhouseSandboxUser),
+    /** Empty: one server. */
     cluster: url.searchParams.get('cluster') ?? '',
     tls: readTls(settings.clickhouseTlsFile),
   };
 }
 
 /** OpenSSL finds each part of a PEM file by its heading; of the certificates the first is the client's. */
-function readTls(file: string): ServerAddress['tls'] {
+function readTls(file: string) {
   if (file === '') return undefined;
   try {
     const pem = readFileSync(file);

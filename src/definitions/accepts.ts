@@ -109,30 +109,28 @@ export const FILTER_FIELDS = {
   redact: Type.Optional(listOf(REDACTION, [0, RULES_MAX], 'redactions')),
 };
 
+/**
+ * What happens to a source's events before they are stored: those that match a search of `drop` (docs/search.md) are not
+ * stored, and then values of the others are replaced.
+ */
+export type EventFilter = Readonly<NonNullable<ReturnType<typeof createEventFilter>>>;
+
 /** A value that is replaced before an event is stored. */
 export type Redaction =
   | { readonly paths: readonly (readonly string[])[]; readonly replacement: string }
   | { readonly pattern: string; readonly replacement: string };
 
-/**
- * What happens to a source's events before they are stored: those that match a search of `drop` (docs/search.md) are not
- * stored, and then values of the others are replaced.
- */
-export interface EventFilter {
-  readonly drop: readonly string[];
-  readonly redact: readonly Redaction[];
-}
-
 /** Returns what the checked fields of a source's file say; `undefined` without any rule. */
-export function createEventFilter(fields: Static<TObject<typeof FILTER_FIELDS>>): EventFilter | undefined {
+export function createEventFilter(fields: Static<TObject<typeof FILTER_FIELDS>>) {
   const { drop = [], redact = [] } = fields;
   if (drop.length === 0 && redact.length === 0) return undefined;
   return {
     drop: [drop].flat(),
-    redact: redact.map(({ with: replacement = REPLACEMENT, ...rule }) =>
-      'pattern' in rule
-        ? { pattern: rule.pattern, replacement }
-        : { paths: toPaths(rule.field), replacement },
+    redact: redact.map(
+      ({ with: replacement = REPLACEMENT, ...rule }): Redaction =>
+        'pattern' in rule
+          ? { pattern: rule.pattern, replacement }
+          : { paths: toPaths(rule.field), replacement },
     ),
   };
 }

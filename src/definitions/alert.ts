@@ -8,13 +8,7 @@ import { UUID_TEXT } from './source-file.ts';
 import type { FieldFaults } from './yaml-file.ts';
 
 /** When a row counts: always, or by the value of a column. */
-export type AlertCondition =
-  | { readonly kind: 'rows' }
-  | {
-      readonly kind: (typeof COMPARISONS)[number];
-      readonly column: string;
-      readonly value: Static<typeof SCALAR>;
-    };
+export type AlertCondition = ReturnType<typeof toCondition>;
 
 export const SEVERITIES = ['info', 'warning', 'critical'] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -106,8 +100,8 @@ function createAlert(fields: AlertFile) {
   };
 }
 
-function toCondition(when: AlertFile['when']): AlertCondition {
-  if (when === 'rows') return { kind: 'rows' };
+function toCondition(when: AlertFile['when']) {
+  if (when === 'rows') return { kind: 'rows' as const };
   for (const kind of COMPARISONS) {
     const value = when[kind];
     if (value !== undefined) return { kind, column: when.column, value };

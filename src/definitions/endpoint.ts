@@ -6,7 +6,7 @@ import { createPages, PAGES_FIELDS, type Pages } from './pages.ts';
 import { createParameter, type Parameter, PINNED_PREFIX } from './parameter.ts';
 import { PARAMETER_FIELDS, PARAMETER_NAME, SEARCH_TEXT } from './parameter-type.ts';
 import { createShapeCheck } from './shape.ts';
-import type { ColumnType, Source } from './source.ts';
+import type { Source, SourceColumn } from './source.ts';
 import { UUID_TEXT } from './source-file.ts';
 import type { YamlFile } from './yaml-file.ts';
 
@@ -25,12 +25,7 @@ export interface Dialect {
   readonly tables: ReadonlyMap<string, readonly PathColumn[]>;
 }
 
-export interface PathColumn {
-  readonly name: string;
-  readonly type: ColumnType;
-  /** Member names from the event's root, such as `metadata`, `request`, `method`. */
-  readonly path: readonly string[];
-}
+export type PathColumn = Pick<SourceColumn, 'name' | 'type' | 'path'>;
 
 /**
  * The names that the service binds in the views of an endpoint with a dialect: bounds that a translator finds in a
@@ -53,14 +48,11 @@ function createDialect(name: DialectName, sources: readonly Source[]): Dialect {
 const RESULT_TYPES = ['string', 'integer', 'number', 'boolean', 'json'] as const;
 export type ResultType = (typeof RESULT_TYPES)[number];
 
-/** A column of the answer. The JSON text of a `json` column goes into the answer as it is. */
-export interface ResultColumn {
-  readonly name: string;
-  readonly type: ResultType;
-  readonly description: string;
-  /** A search for the events that the column is about; src/search/verify.ts has checked it. */
-  readonly search?: string;
-}
+/**
+ * A column of the answer. The JSON text of a `json` column goes into the answer as it is. `search`: one for the events
+ * that the column is about; src/search/verify.ts has checked it.
+ */
+export type ResultColumn = Readonly<EndpointFile['columns'][string]> & { readonly name: string };
 
 /** A query before the last one. */
 export type Step = Pick<Endpoint, 'columns' | 'maxRows'> & Required<Pick<Endpoint, 'writeSelect'>>;
@@ -136,10 +128,6 @@ const ROWS_MAX = 1_000_000;
 const SECONDS_MAX = 7 * 86_400;
 const SECONDS = wholeNumber(SECONDS_MAX, 'seconds');
 
-const GONE_FIELDS = {
-  bucket: 'write width and range of the time buckets in query.sql, as docs/time-buckets.md shows',
-};
-
 /** A name is also that of a folder. */
 export const ENDPOINT_NAME = Type.String({
   pattern: '^[a-z0-9][a-z0-9_-]*(\\.[a-z0-9_-]+)*$',
@@ -178,7 +166,11 @@ export const ENDPOINT_FILE = closed(
     ),
     chart: Type.Optional(CHART_FIELDS),
   },
-  { gone: GONE_FIELDS },
+  {
+    gone: {
+      bucket: 'write width and range of the time buckets in query.sql, as docs/time-buckets.md shows',
+    },
+  },
 );
 
 export type EndpointFile = Static<typeof ENDPOINT_FILE>;

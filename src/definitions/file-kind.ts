@@ -18,11 +18,7 @@ export interface FileKind<T> {
 }
 
 /** What a definition has of its file. */
-interface OfFile {
-  readonly id: string;
-  readonly file: string;
-  readonly fault: YamlFile['fault'];
-}
+type OfFile = Pick<YamlFile, 'file' | 'fault'> & { readonly id: string };
 
 /** The definitions of a kind. */
 export type Defined<Kind> = Kind extends FileKind<infer T> ? Readonly<T> : never;

@@ -43,18 +43,14 @@ const SEARCHES_FOLDER = 'searches';
 const STUDIO_FOLDER = 'studio/endpoints';
 
 /** The copies of the shipped endpoints and dashboards, which saves may change. */
-export interface Copies {
-  readonly dir: string;
-  readonly endpointsDir: string;
-  readonly dashboardsDir: string;
-}
+export type Copies = NonNullable<ReturnType<typeof findCopies>>;
 
 /** Returns where the shipped definitions are copied before the first save; `undefined` if they are not. */
 export function findCopies({
   editEndpoints,
   dataDir,
   studio,
-}: Pick<NamedFolders, 'editEndpoints' | 'dataDir' | 'studio'>): Copies | undefined {
+}: Pick<NamedFolders, 'editEndpoints' | 'dataDir' | 'studio'>) {
   if (editEndpoints !== 'copy' || dataDir === undefined || studio === '1') return undefined;
   const dir = join(dataDir, 'definitions');
   return { dir, endpointsDir: join(dir, 'endpoints'), dashboardsDir: join(dir, DASHBOARDS_FOLDER) };

@@ -47,15 +47,6 @@ export function levelOfSeverity(text: string, number: number): string {
   return isPlain ? text.toLowerCase() : (numbered ?? named ?? text.toLowerCase());
 }
 
-/** How a source's events say their level: by the text of a typed column, else by the HTTP status in another. */
-export interface LevelRule {
-  readonly column: string | undefined;
-  readonly status: string | undefined;
-  /** Statuses from here on are `warn`, and from `errorFrom` on `error`; lower ones are `info`. */
-  readonly warnFrom: number;
-  readonly errorFrom: number;
-}
-
 const STATUS_MAX = 999;
 const WARN_FROM = 400;
 const ERROR_FROM = 500;
@@ -78,7 +69,11 @@ export const LEVEL_FIELDS = closed(
 
 export type LevelFields = Static<typeof LEVEL_FIELDS>;
 
-export function createLevel(fields: LevelFields): LevelRule {
+/** How a source's events say their level: by the text of a typed column, else by the HTTP status in another. */
+export type LevelRule = Readonly<ReturnType<typeof createLevel>>;
+
+/** Statuses from `warnFrom` on are `warn`, and from `errorFrom` on `error`; lower ones are `info`. */
+export function createLevel(fields: LevelFields) {
   const { column, status, warn_from: warnFrom = WARN_FROM, error_from: errorFrom = ERROR_FROM } = fields;
   return { column, status, warnFrom, errorFrom };
 }

@@ -4,6 +4,9 @@ import { applyEdits, findLimit, findParameters, parseSql } from '../sql/parse.ts
 import { removeUnused } from '../sql/with-list.ts';
 import { findSources, type Source } from './source.ts';
 
+/** How an endpoint's rows are read page by page (`cursor` in endpoint.yaml). */
+export type Pages = Readonly<ReturnType<typeof createPages>>;
+
 /** A column by which the rows of an endpoint are ordered. */
 export interface PageColumn {
   readonly name: string;
@@ -11,27 +14,8 @@ export interface PageColumn {
   readonly isDescending: boolean;
 }
 
-/** How an endpoint's rows are read page by page (`cursor` in endpoint.yaml). */
-export interface Pages {
-  /** The order of the rows. */
-  readonly by: readonly PageColumn[];
-  /** An answer with fewer rows is the last page. */
-  readonly size: number;
-  /** The sources that the query may read. */
-  readonly sources: readonly Source[];
-  /** Whether the query can leave out rows that the page before has sent (`@page_skip`). */
-  readonly canSkip: boolean;
-  /** The binding of the query's range of time; `undefined` if it does not read `@page_from` and `@page_until`. */
-  readonly range: PageRange | undefined;
-}
-
 /** Parameters of type timestamp that bound the rows of an endpoint whose first cursor column is their time. */
-export interface PageRange {
-  /** Exclusive lower bound. */
-  readonly after: string | undefined;
-  /** Inclusive upper bound. */
-  readonly until: string | undefined;
-}
+export type PageRange = NonNullable<Pages['range']>;
 
 /** The parameter in which callers send the cursor of a page. */
 export const CURSOR_PARAMETER = 'cursor';
@@ -67,23 +51,31 @@ export const PAGES_FIELDS = closed({
   ...optional({ after: TEXT, until: TEXT }),
 });
 
-type ColumnTypes = Readonly<Record<string, { readonly type: string } | undefined>>;
-
 /** `cursor` of a file without faults. */
 export function createPages(
   { by, size, after, until }: Static<typeof PAGES_FIELDS>,
-  columns: ColumnTypes,
+  columns: Readonly<Record<string, { readonly type: string } | undefined>>,
   { sql, sources }: { readonly sql: string; readonly sources: readonly Source[] },
-): Pages {
-  const parsed = by.map((text) => {
+) {
+  const order: readonly PageColumn[] = by.map((text) => {
     const { name = '', direction } = parseOrder(text) ?? {};
-    const type = columns[name]?.type === 'integer' ? ('integer' as const) : ('string' as const);
+    const type = columns[name]?.type === 'integer' ? 'integer' : 'string';
     return { name, type, isDescending: direction === 'desc' };
   });
   const used = applyEdits(sql, removeUnused(sql));
   const isRanged = findParameters(sql).some(({ name }) => name === PAGE_FROM);
-  const range = isRanged ? { after, until } : undefined;
-  return { by: parsed, size, sources: findSources(used, sources), canSkip: canSkip(used), range };
+  return {
+    /** The order of the rows. */
+    by: order,
+    /** An answer with fewer rows is the last page. */
+    size,
+    /** The sources that the query may read. */
+    sources: findSources(used, sources),
+    /** Whether the query can leave out rows that the page before has sent (`@page_skip`). */
+    canSkip: canSkip(used),
+    /** The range of time, without `after` and until `until`; `undefined` if the query does not read `@page_from`. */
+    range: isRanged ? { after, until } : undefined,
+  };
 }
 
 /** A LIMIT within the query would count the rows that are left out, as would one of the last SELECT of several. */

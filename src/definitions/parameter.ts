@@ -1,7 +1,6 @@
 import {
   type DeclaredValue,
   type ParameterFields,
-  type ParameterTypeName,
   type ReportField,
   rejectValue,
   TYPE_FIELD_NAMES,
@@ -12,21 +11,7 @@ import {
 import { TYPES } from './value-type.ts';
 
 /** A declared parameter of an endpoint, with the rules of its type. */
-export interface Parameter extends ValueRules {
-  readonly name: string;
-  readonly type: ParameterTypeName;
-  readonly required: boolean;
-  readonly description: string;
-  /** Canonical text of the value for callers that send none or an empty one. */
-  readonly fallback: string;
-  /** The default as a caller could send it; empty if there is none. */
-  readonly defaultText: string;
-  /** Canonical text of a value that the declaration allows. */
-  readonly sample: string;
-  readonly examples: readonly DeclaredValue[];
-  /** Field of the events that have the value; src/search/verify.ts has checked its form. */
-  readonly search: string | undefined;
-}
+export type Parameter = Readonly<ReturnType<typeof createParameter>>;
 
 /** The parameter that the service binds to the instant of the query. */
 export const NOW_PARAMETER = 'now';
@@ -44,7 +29,7 @@ export const FORMAT_PARAMETER = 'format';
 export const PINNED_PREFIX = 'pinned_';
 
 /** Creates the parameter that a checked declaration defines. */
-export function createParameter(name: string, declared: ParameterFields): Parameter {
+export function createParameter(name: string, declared: ParameterFields) {
   const parameter = readParameter(name, declared, (field, message) => {
     throw new Error(`"${field}" of "${name}" ${message}`); // checkPair has called readParameter
   });
@@ -53,11 +38,7 @@ export function createParameter(name: string, declared: ParameterFields): Parame
 }
 
 /** Creates the parameter that a declaration of good shape defines; `undefined` if it defines none, which is reported. */
-export function readParameter(
-  name: string,
-  declared: ParameterFields,
-  report: ReportField,
-): Parameter | undefined {
+export function readParameter(name: string, declared: ParameterFields, report: ReportField) {
   const { type, required = false, description, examples = [], search } = declared;
   for (const field of TYPE_FIELD_NAMES)
     if (declared[field] !== undefined && !TYPES[type].fields.includes(field))
@@ -70,9 +51,14 @@ export function readParameter(
   if (rules === undefined) return undefined;
   for (const example of examples) readDeclared(rules, example, (message) => report('examples', message));
   const defaults = readDefault(rules, declared, report);
-  const sample =
-    defaults.fallback || readDeclared(rules, rules.example ?? examples[0] ?? 'x', (message) => message);
-  return { ...rules, name, type, required, description, examples, search, sample, ...defaults };
+  const likely = rules.example ?? examples[0] ?? 'x';
+  return {
+    ...{ ...rules, name, type, required, description, examples, ...defaults },
+    /** Field of the events that have the value; src/search/verify.ts has checked its form. */
+    search,
+    /** Canonical text of a value that the declaration allows. */
+    sample: defaults.fallback || readDeclared(rules, likely, (message) => message),
+  };
 }
 
 function namesOfTypesWith(field: (typeof TYPE_FIELD_NAMES)[number]): string {
@@ -80,13 +66,18 @@ function namesOfTypesWith(field: (typeof TYPE_FIELD_NAMES)[number]): string {
   return types.map(([name]) => name).join(' or ');
 }
 
+/**
+ * Reads the value for callers that send none or an empty one.
+ * @returns `fallback`: its canonical text; `defaultText`: as a caller could send it, empty if there is none
+ */
 function readDefault(rules: ValueRules, { default: value }: ParameterFields, report: ReportField) {
   const { schema, sqlType, unsent, values } = rules;
   if (value === undefined || (value === '' && values.length === 0))
-    return { fallback: unsent, defaultText: '' };
+    return { fallback: unsent, defaultText: '', schema };
   const fallback = readDeclared(rules, value, (message) => report('default', message));
   const shown = sqlType === 'String' ? fallback : value;
-  return { fallback, defaultText: String(shown), schema: { ...schema, default: shown } }; // items joined by commas
+  const withDefault: ValueRules['schema'] = { ...schema, default: shown };
+  return { fallback, defaultText: String(shown), schema: withDefault }; // items joined by commas
 }
 
 /** Returns the canonical text of a value in endpoint.yaml; empty if it is rejected, which is reported. */

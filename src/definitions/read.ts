@@ -19,11 +19,11 @@ export interface Definitions {
   readonly endpoints: readonly Endpoint[];
   readonly sources: readonly Source[];
   /** Not compared with the endpoints yet (src/alerts/verify.ts). */
-  readonly alerts?: readonly Alert[];
+  readonly alerts: readonly Alert[];
   /** Not compared with the endpoints yet (src/verify/dashboards.ts). */
-  readonly dashboards?: readonly Dashboard[];
+  readonly dashboards: readonly Dashboard[];
   /** Not read as searches yet (src/search/verify.ts). */
-  readonly searches?: readonly SavedSearch[];
+  readonly searches: readonly SavedSearch[];
 }
 
 export interface LoadResult {

@@ -1,55 +1,39 @@
 import { type ErrorCode, TailraceError } from '../errors.ts';
 import { describeNearest } from '../lib/nearest.ts';
-import type { Alert } from './alert.ts';
-import type { Dashboard } from './dashboard.ts';
-import type { Endpoint } from './endpoint.ts';
 import type { Definitions } from './read.ts';
-import type { SavedSearch } from './saved-search.ts';
 import type { Source } from './source.ts';
 
-/** The definitions that are served. `replace` swaps the whole set at once, between two requests. */
-export interface Registry {
-  readonly endpoints: readonly Endpoint[];
-  readonly sources: readonly Source[];
-  readonly alerts: readonly Alert[];
-  readonly dashboards: readonly Dashboard[];
-  readonly searches: readonly SavedSearch[];
-  findEndpoint(idOrName: string): Endpoint | undefined;
-  /** @throws TailraceError `endpoint_not_found` */
-  getEndpoint(idOrName: string): Endpoint;
-  findSource(idOrName: string): Source | undefined;
-  /** @throws TailraceError `source_not_found` */
-  getSource(idOrName: string): Source;
-  /** @throws TailraceError `not_found` */
-  getAlert(idOrName: string): Alert;
-  replace(definitions: Definitions): void;
-}
+/** The definitions that are served. */
+export type Registry = Readonly<ReturnType<typeof createRegistry>>;
 
-export function createRegistry(definitions: Definitions): Registry {
+export function createRegistry(definitions: Definitions) {
   const registry = {
-    ...listAll(definitions),
+    ...definitions,
     findEndpoint: (idOrName: string) => findNamed(registry.endpoints, idOrName),
+    /** @throws TailraceError `endpoint_not_found` */
     getEndpoint(idOrName: string) {
       return getNamed('endpoint', registry.endpoints, idOrName, 'endpoint_not_found');
     },
     findSource: (idOrName: string) => findNamed(registry.sources, idOrName),
-    getSource(idOrName: string) {
-      const source = findNamed(registry.sources, idOrName);
-      if (source !== undefined) return source;
-      const known = registry.sources.map((one) => one.name).join(', ');
-      throw new TailraceError(
-        'source_not_found',
-        `no source has the UUID or name ${shorten(idOrName)}; there are ${known}; each is a file of TAILRACE_SOURCES_DIR`,
-      );
-    },
+    /** @throws TailraceError `source_not_found` */
+    getSource: (idOrName: string) => getSource(registry.sources, idOrName),
+    /** @throws TailraceError `not_found` */
     getAlert: (idOrName: string) => getNamed('alert', registry.alerts, idOrName),
-    replace: (next: Definitions) => void Object.assign(registry, listAll(next)),
+    /** Swaps the whole set at once, between two requests. */
+    replace: (next: Definitions) => void Object.assign(registry, next),
   };
   return registry;
 }
 
-function listAll({ endpoints, sources, alerts = [], dashboards = [], searches = [] }: Definitions) {
-  return { endpoints, sources, alerts, dashboards, searches };
+/** @throws TailraceError `source_not_found` */
+export function getSource(sources: readonly Source[], idOrName: string): Source {
+  const source = findNamed(sources, idOrName);
+  if (source !== undefined) return source;
+  const known = sources.map((one) => one.name).join(', ');
+  throw new TailraceError(
+    'source_not_found',
+    `no source has the UUID or name ${shorten(idOrName)}; there are ${known}; each is a file of TAILRACE_SOURCES_DIR`,
+  );
 }
 
 interface Named {

@@ -2,7 +2,6 @@ import { type Static, type TProperties, Type } from 'typebox';
 import { closed, listOf, oneOf, optional, shortText, wholeNumber } from '../lib/schema.ts';
 import { ACCEPTS, FILTER_FIELDS, PATH } from './accepts.ts';
 import { LEVEL_FIELDS } from './level.ts';
-import type { YamlFile } from './yaml-file.ts';
 
 const DAYS_MAX = 36_500;
 export const DAY_SECONDS = 86_400;
@@ -145,8 +144,3 @@ export const EXTERNAL_FILE = closed({
 });
 
 export type ExternalFile = Static<typeof EXTERNAL_FILE>;
-
-/** Whether the file defines a source over an existing table. */
-export function isExternalFile({ value }: YamlFile): boolean {
-  return (value as { managed?: unknown } | null)?.managed === false;
-}

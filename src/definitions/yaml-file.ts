@@ -1,25 +1,32 @@
 import { readFile, stat } from 'node:fs/promises';
 import {
+  CST,
   type Document,
+  isCollection,
   isMap,
   isNode,
   isScalar,
+  Lexer,
   LineCounter,
+  type Node,
+  Parser,
   parseDocument,
+  visit,
   type YAMLParseError,
 } from 'yaml';
 import { type Fault, formatFault, InputError, messageOf, placeAt } from '../errors.ts';
-import { findNodeFaults, findYamlExcess, YAML_TOKENS_MAX, type YamlFault } from './yaml-bounds.ts';
 
 const FILE_BYTES_MAX = 1024 * 1024;
 // A document of a few nested aliases can stand for gigabytes; no definition needs more than a handful.
 const ALIASES_MAX = 100;
 
+/** Tokens of one text; the library takes up to 10 µs for each. The largest shipped definition has 400. */
+export const YAML_TOKENS_MAX = { draft: 4_000, file: 200_000 } as const;
 // Faults of one text: a typing error at the top of a file can be followed by thousands.
 const FAULTS_MAX = 20;
 
 /**
- * `<<` merges a map, as in YAML 1.1 and common tools. A key is the text that is written: 0123 is not 123. yaml-bounds.ts
+ * `<<` merges a map, as in YAML 1.1 and common tools. A key is the text that is written: 0123 is not 123. `findNodeFaults`
  * checks that keys are unique, in linear time. Warnings would go to the process's own log.
  */
 export const YAML_OPTIONS = { merge: true, stringKeys: true, uniqueKeys: false, logLevel: 'error' } as const;
@@ -77,6 +84,77 @@ export function parseYaml(
   } catch (error) {
     return [{ file, line: 1, message: messageOf(error) }];
   }
+}
+
+/**
+ * A reason to keep a text from the YAML library, or a fault that the library would find in more than linear time.
+ * Offsets are UTF-16 units.
+ */
+interface YamlFault {
+  readonly offset: number;
+  readonly message: string;
+}
+
+// The library recurses: it ends its stack at some thousand levels, and takes 10 ms per thousand tokens before. A
+// definition has 6.
+const DEPTH_MAX = 64;
+
+// Spaces, and the signs that the lexer adds to the text.
+const UNCOUNTED: ReadonlySet<string | null> = new Set(['space', 'doc-mode', 'flow-error-end', 'scalar']);
+
+/**
+ * Reads a text up to the first bound that it exceeds, in linear time and without recursion: the parser of tokens has the
+ * nodes around each in a list.
+ */
+function findYamlExcess(text: string, tokensMax: number): YamlFault | undefined {
+  const parser = new Parser();
+  let tokens = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    const { offset } = parser;
+    if (!UNCOUNTED.has(CST.tokenType(lexeme)) && ++tokens > tokensMax)
+      return {
+        offset,
+        message: `has more than ${tokensMax} words and signs; usual definitions have a few hundred`,
+      };
+    Array.from(parser.next(lexeme)); // a generator, which only works while it is read
+    if (parser.stack.length > DEPTH_MAX)
+      return {
+        offset,
+        message: `is nested more than ${DEPTH_MAX} levels deep; usual definitions have at most 6`,
+      };
+  }
+  return undefined;
+}
+
+const NAME_CHARS_MAX = 60;
+
+/**
+ * Finds repeated keys of a map, which the library would find by comparing each with all others, and aliases within their own
+ * anchor: their value would have no end.
+ */
+function findNodeFaults(document: Document.Parsed): YamlFault[] {
+  const faults: YamlFault[] = [];
+  const report = ({ range }: Node, message: string) => faults.push({ offset: range?.[0] ?? 0, message });
+  visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<string>();
+      for (const key of items.map((item) => item.key).filter((one) => isScalar(one))) {
+        const name = String(key.value);
+        if (seen.has(name))
+          report(
+            key,
+            `${JSON.stringify(name.slice(0, NAME_CHARS_MAX))} is there twice; remove one, or rename it`,
+          );
+        seen.add(name);
+      }
+    },
+    Alias(_, alias, around) {
+      const { source } = alias;
+      if (around.some((node) => isCollection(node) && node.anchor === source))
+        report(alias, `*${source} is inside its own anchor &${source}; remove the alias`);
+    },
+  });
+  return faults;
 }
 
 function findFaults(document: Document.Parsed, text: string): YamlFault[] {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AcceptedProtocol, accepts, GENERAL_SOURCE } from '../definitions/accepts.ts';
-import { createRegistry, type Registry } from '../definitions/registry.ts';
+import { getSource, type Registry } from '../definitions/registry.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
 import { headerOf } from '../lib/network.ts';
@@ -30,7 +30,7 @@ export function findSource(
 
 /** Returns the source that a member of the body names, else the general one. @throws TailraceError as `findSource` */
 export function getSourceOfBody(candidates: readonly Source[], fields: Names): Source {
-  const sources = createRegistry({ endpoints: [], sources: candidates });
+  const sources: Sources = { getSource: (name) => getSource(candidates, name) };
   try {
     const source = pick(sources, textsAt(fields, NAMING_MEMBERS)) ?? findGeneral(candidates);
     if (source !== undefined) return source;

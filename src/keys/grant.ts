@@ -155,7 +155,7 @@ export function isPinText(text: string): boolean {
 
 /** Finds names in a grant that the definitions lack. @param open names of pins whose values are not known yet */
 export function checkAgainst(
-  { endpoints, sources }: Definitions,
+  { endpoints, sources }: Pick<Definitions, 'endpoints' | 'sources'>,
   grant: Grant,
   open: readonly string[] = [],
 ): ParameterFault[] {

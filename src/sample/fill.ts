@@ -12,17 +12,10 @@ import { identifier, join, sql } from '../sql/sql.ts';
 import { AREAS, SAMPLE_KINDS, type SampleKind, type SampleOptions, sampleRequests } from './source.ts';
 
 /** The events of one source. */
-export interface SamplePart {
-  readonly source: Source;
-  readonly kind: SampleKind;
-  /** Requests of the sample, which are the same for every source. */
-  readonly requests: number;
-  /** How many of the oldest events are left out, so that all sources together have as many as asked for. */
-  readonly skipped: number;
-}
+export type SamplePart = Readonly<ReturnType<typeof planSample>[number]>;
 
 /** Plans a sample for the sources that it knows. */
-export function planSample(sources: readonly Source[], rows: number): SamplePart[] {
+export function planSample(sources: readonly Source[], rows: number) {
   const known = sources.flatMap((source) => {
     const kind = SAMPLE_KINDS[source.name];
     return kind === undefined ? [] : [{ source, kind }];
@@ -34,7 +27,13 @@ export function planSample(sources: readonly Source[], rows: number): SamplePart
   return known.map(({ source, kind }) => {
     const skipped = Math.min(excess, turns * inTurn(kind));
     excess -= skipped;
-    return { source, kind, requests: turns * AREAS.length, skipped };
+    return {
+      ...{ source, kind },
+      /** Requests of the sample, which are the same for every source. */
+      requests: turns * AREAS.length,
+      /** How many of the oldest events are left out, so that all sources together have as many as asked for. */
+      skipped,
+    };
   });
 }
 

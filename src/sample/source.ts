@@ -168,23 +168,7 @@ export interface SampleOptions {
 export const INCIDENT = { name: 'send-receipt', seconds: 40 * 60, failing: 0.6, medianMs: 4_000 };
 
 /** A request to a project. Each source has those of some areas: the gateway all, a server its own. */
-interface SampleRequest {
-  readonly area: string;
-  readonly at: Micros;
-  readonly project: string;
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-  readonly ms: number;
-  readonly visitor: (typeof VISITORS)[number];
-  readonly host: string;
-  /** `2026-11-20T07:00:00.123Z` */
-  readonly time: string;
-  /** Metadata of a function that it calls. */
-  readonly called: object;
-  /** Whether it calls the function of the incident after its deploy. */
-  readonly isBroken: boolean;
-}
+type SampleRequest = ReturnType<typeof sampleRequests> extends Generator<infer Request> ? Request : never;
 
 type Route = readonly [area: string, method: string, path: string, status: number, medianMs: number];
 
@@ -226,10 +210,7 @@ const VISITORS = Array.from({ length: 240 }, (_, i) => ({
 }));
 
 /** Generates requests in order of time. Lazy: memory does not grow with their number. */
-export function* sampleRequests(
-  count: number,
-  { seed, days, projects, end }: Omit<SampleOptions, 'rows'>,
-): Generator<SampleRequest> {
+export function* sampleRequests(count: number, { seed, days, projects, end }: Omit<SampleOptions, 'rows'>) {
   // `end` is part of the seed, so that a second sample differs.
   const random = createRandom(`${seed}/requests/${end}`);
   const deployMicros = end - INCIDENT.seconds * MICROS_PER_SECOND;
@@ -242,12 +223,15 @@ export function* sampleRequests(
     const area = AREAS[i++ % AREAS.length] ?? '';
     const [, method, path, usual, medianMs] = random.pick(ROUTES_OF.get(area) ?? []);
     const project = pickProject(random);
+    // It calls the function of the incident after its deploy.
     const isBroken = path.endsWith(INCIDENT.name) && at >= deployMicros;
     const version = isBroken ? '8' : '7';
     const function_id = `${path.slice(path.lastIndexOf('/') + 1)}-${project}`;
     yield {
       ...{ area, at, project, method, isBroken, host: `${project}.example.com` },
+      /** Metadata of a function that it calls. */
       called: { function_id, deployment_id: `${function_id}_${version}`, project_ref: project, version },
+      /** `2026-11-20T07:00:00.123Z` */
       time: new Date(at / 1000).toISOString(),
       path: path.replace('{}', random.uuid),
       status: pickStatus(random, usual, isBroken),

@@ -171,9 +171,9 @@ export async function prepare(
     reject([
       ...(await verifyQueries(engine, endpoints)),
       ...verifySearches(endpoints),
-      ...verifySavedSearches(definitions.searches ?? [], definitions.sources),
-      ...verifyAlerts(definitions.alerts ?? [], { endpoints, areAll: faults.length === 0 }),
-      ...verifyDashboards(definitions.dashboards ?? [], endpoints),
+      ...verifySavedSearches(definitions.searches, definitions.sources),
+      ...verifyAlerts(definitions.alerts, { endpoints, areAll: faults.length === 0 }),
+      ...verifyDashboards(definitions.dashboards, endpoints),
       ...draftFaults,
     ]);
     narrowed = await scopeHashes(engine, definitions);

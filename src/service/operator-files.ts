@@ -86,7 +86,7 @@ export const NO_RECEIVERS_FILE = 'alerts are not sent: TAILRACE_RECEIVERS_FILE i
 /** The receivers, by name. */
 function createReceivers({ receiversFile }: Pick<Config, 'receiversFile'>, environment: Environment) {
   const none: ReadonlyMap<string, Receiver> = new Map();
-  const file = createOperatorFile(receiversFile, none, async ({ alerts = [] }) => {
+  const file = createOperatorFile(receiversFile, none, async ({ alerts }) => {
     // Its libraries are loaded only if they are used.
     const { readReceivers } = await import('../alerts/receivers/receivers-file.ts');
     const next = await readReceivers(receiversFile, { environment });

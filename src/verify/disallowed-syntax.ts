@@ -1,9 +1,9 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { type Definitions, hashEndpoint } from '../definitions/read.ts';
-import { isManaged } from '../definitions/source.ts';
+import { findSources, isManaged, type Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { createSampleSql } from '../query/statement.ts';
-import { isAllowedFunction, words } from '../sandbox/function.ts';
+import { words } from '../sandbox/function.ts';
 import {
   isTablePlace,
   NO_TABLE,
@@ -79,47 +79,25 @@ const noTableByText = (name: string) =>
  * accepted every query.
  */
 export async function scopeHashes(engine: Engine, definitions: Definitions): Promise<Definitions> {
-  const { endpoints, sources } = definitions;
-  // A source of an existing table is a view, through which a query may read anything.
-  const tables = new Set(sources.filter(isManaged).map(({ table }) => table));
-  const narrowed: Endpoint[] = [];
-  for (const endpoint of endpoints) {
-    const read = findTablesRead(await readQueryTree(engine, createSampleSql(endpoint)), tables);
-    const own = sources.filter(({ table }) => read?.includes(table));
-    const hash = read === undefined ? endpoint.hash : hashEndpoint(endpoint.fileHash, own);
-    narrowed.push({ ...endpoint, hash });
+  const { sources } = definitions;
+  const endpoints: Endpoint[] = [];
+  for (const endpoint of definitions.endpoints) {
+    const tree = await readQueryTree(engine, createSampleSql(endpoint));
+    const read = findSourcesRead(endpoint.sql, tree, sources);
+    const hash = read === undefined ? endpoint.hash : hashEndpoint(endpoint.fileHash, read);
+    endpoints.push({ ...endpoint, hash });
   }
-  return { ...definitions, endpoints: narrowed };
+  return { ...definitions, endpoints };
 }
 
 /**
- * Returns the tables that a query can read, never too few: a table counts if its name occurs in the query, even as a
- * column or an alias. `undefined` if anything else could reach a table: see `findForeignTable`, a view with the name of
- * a table or of another view, or a function that may depend on more than its arguments.
- * @param root as for `findForeignTable`
- * @param tables without views over other tables
+ * Returns the sources that a query can read, never too few: one counts if the query has the name of its table, even as a
+ * column or an alias. `undefined` if anything else could reach a table (`findForeignTable`), such as a source of an
+ * existing table, which is a view.
  */
-export function findTablesRead(root: SyntaxNode, tables: ReadonlySet<string>): string[] | undefined {
-  const nodes = [...walk(root)];
-  const views = nodes.map(viewName).filter((name) => name !== undefined);
-  // The engine resolves the names in a view in the scope that uses the view: the scope that defines it does not tell.
-  const isHidden = new Set([...views, ...tables]).size < views.length + tables.size;
-  if (isHidden || nodes.some(isUnknown) || findForeignTable(root, tables) !== undefined) return undefined;
-  const names = new Set(
-    nodes.filter(({ kind }) => kind === 'IDENTIFIER').flatMap(({ text }) => text.split(/\W+/)),
-  );
-  return [...tables].filter((table) => names.has(table)).toSorted();
-}
-
-// These read no table either; callers of sandboxed endpoints may not call them for other reasons, such as their cost.
-const OTHER_FUNCTIONS = words(
-  'range repeat arrayWithConstant leftPad rightPad clamp now now64 today throwIf globalIn ' +
-    'globalNotIn quantilesBFloat16 toDecimal256 reinterpretAsFloat32 reinterpretAsUInt32',
-);
-
-function isUnknown({ kind, text }: SyntaxNode): boolean {
-  const [, name = ''] = /(?:^|, )function_name: (\w+)(?:,|$)/.exec(text) ?? [];
-  return kind === 'FUNCTION' && !isAllowedFunction(name) && !OTHER_FUNCTIONS.includes(name.toLowerCase());
+export function findSourcesRead(sql: string, root: SyntaxNode, sources: readonly Source[]) {
+  const tables = new Set(sources.filter(isManaged).map(({ table }) => table));
+  return findForeignTable(root, tables) === undefined ? findSources(sql, sources) : undefined;
 }
 
 // These generate rows from their arguments.

@@ -5,6 +5,8 @@ import { type ReceiverServer, startReceiver } from '../support/receiver-server.t
 let service: ReceiverServer | undefined;
 afterEach(() => service?.close());
 
+const line = (number: number, text: string) => ({ number, text });
+
 /** The connection breaks before the response. */
 const LOST = 0;
 
@@ -46,9 +48,7 @@ test('a service that cannot store events is sent the same batch again, after twi
   ];
   const onRejected = (...line: unknown[]) => void rejected.push(line);
   const { sink, waits, received } = await open(replies, { onRejected });
-  await sink.add({ number: 4, text: '{}' });
-  await sink.add({ number: 6, text: '{' });
-  await sink.flush();
+  await sink.send([line(4, '{}'), line(6, '{')]);
   expect(waits).toEqual([500, 1_000, 7_000, 30_000, 8_000]);
   expect(new Set(received.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
   expect([sink.counts.stored, rejected]).toEqual([1, [[6, 'is not valid JSON']]]);
@@ -60,22 +60,18 @@ test('lines that cannot be sent are reported in the order of the file, among tho
     [{ status: 406, body: '{"message":["event 1: is not valid JSON","event 3: is not valid JSON"]}' }],
     { onRejected: (line) => void rejected.push(line) },
   );
-  await sink.add({ number: 1, text: '{' });
-  await sink.add({ number: 2, reason: 'is longer than 1000 bytes' });
-  await sink.add({ number: 3, text: '{}' });
-  await sink.add({ number: 4, text: '{' });
-  await sink.add({ number: 5, reason: 'is longer than 1000 bytes' });
-  await sink.flush();
+  const long = (number: number) => ({ number, text: '', fault: 'is longer than 1000 bytes' });
+  await sink.send([line(1, '{'), long(2), line(3, '{}'), line(4, '{'), long(5)]);
   expect([sink.counts.stored, rejected, received.length]).toEqual([1, [1, 2, 4, 5], 1]);
-  await sink.add({ number: 6, reason: 'is longer than 1000 bytes' });
-  await sink.flush();
+  await sink.send([long(6)]);
   expect([sink.counts.stored, rejected.at(-1), received.length]).toEqual([1, 6, 1]);
 });
 
 test('a service that redirects is not followed: the key would go to another host', async () => {
   const location = 'http://elsewhere.example/api/logs';
   const { sink, received } = await open([{ status: 307, headers: { location } }]);
-  await sink.add({ number: 1, text: '{}' });
-  await expect(sink.flush()).rejects.toThrow(`307 Temporary Redirect to ${location}; give the address`);
+  await expect(sink.send([line(1, '{}')])).rejects.toThrow(
+    `307 Temporary Redirect to ${location}; give the address`,
+  );
   expect(received).toHaveLength(1);
 });

@@ -137,7 +137,7 @@ describe('an event', () => {
     [null, 'other'],
   ])('of the level %j has the level %j', (level, stored) => {
     const column = createColumn('level', 'keyword', ['level']);
-    const columns = [{ ...column, otherPaths: [['lvl']], isLevel: true } as const];
+    const columns = [{ ...column, otherPaths: [['lvl']], isLevel: true }];
     expect(parseAs({ columns }, { level, lvl: 'other' }).typed).toEqual([stored]);
   });
 

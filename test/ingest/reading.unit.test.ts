@@ -22,7 +22,7 @@ describe('the lines of a stream', () => {
   async function linesOf(text: string, bytesMax = 1000, sizes: readonly number[] = []) {
     const lines: [number, string | undefined][] = [];
     for await (const line of readLines(chunked(Buffer.from(text), sizes), bytesMax))
-      lines.push([line.number, line.bytes?.toString()]);
+      lines.push([line.number, line.fault === undefined ? line.text : undefined]);
     return lines;
   }
 

@@ -10,7 +10,10 @@ const external = { database: undefined, table: 'otel', line: 1, common: [], type
 const id = (last: string) => OWN.id.replace(/.$/, last);
 const FOREIGN = createSource({ id: id('2'), name: 'foreign.logs', table: 'foreign', external });
 const PROTECTED = createSource({ id: id('3'), name: 'trail', table: 'trail', isProtected: true });
-const registry = createRegistry({ endpoints: [], sources: [OWN, FOREIGN, PROTECTED] });
+const registry = createRegistry({
+  ...{ endpoints: [], alerts: [], dashboards: [], searches: [] },
+  sources: [OWN, FOREIGN, PROTECTED],
+});
 
 const parse = (request: Parameters<typeof parseDeletion>[1]) => parseDeletion(registry, request);
 

@@ -80,9 +80,10 @@ test.each([
   expect(await faultsOfRoles(text)).toContainEqual(expect.stringMatching(fault));
 });
 
+const NONE = { endpoints: [], sources: [], alerts: [], dashboards: [], searches: [] };
 test.each([
   ['TAILRACE_RECEIVERS_FILE', (path: string) => readReceivers(path, { environment: {} })],
-  ['TAILRACE_ROLES_FILE', (path: string) => readRoles(path, { endpoints: [], sources: [] })],
+  ['TAILRACE_ROLES_FILE', (path: string) => readRoles(path, NONE)],
   ['TAILRACE_QUOTAS_FILE', readQuotas],
 ])('a missing file of the operator is named with its setting: %s', async (setting, read) => {
   const path = join(folder.path, 'missing.yaml');

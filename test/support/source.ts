@@ -11,6 +11,14 @@ export function createSource(fields: Partial<Source> = {}): Source {
       rollup: undefined,
       external: undefined,
     },
+    ...{
+      idPaths: undefined,
+      messagePaths: undefined,
+      timePaths: undefined,
+      accepts: undefined,
+      filter: undefined,
+    },
+    ...{ level: undefined, links: undefined, isInternal: false, isProtected: false },
     ...{ file: 'sources/test.logs.yaml', ...fields },
   };
 }
@@ -22,5 +30,5 @@ export const createColumn = (
   path: readonly string[],
 ): SourceColumn => ({
   ...{ name, type, path, otherPaths: [], description: '' },
-  ...{ contains: undefined, otherwise: undefined, hasSubstringIndex: false },
+  ...{ contains: undefined, otherwise: undefined, hasSubstringIndex: false, isLevel: false },
 });

@@ -28,13 +28,7 @@ async function check(): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
   const engine = await openTemporaryEngine(config);
   cleanup.defer(engine.close);
-  const {
-    endpoints,
-    sources,
-    alerts = [],
-    dashboards = [],
-    searches = [],
-  } = await checkAll(engine, reading, config);
+  const { endpoints, sources, alerts, dashboards, searches } = await checkAll(engine, reading, config);
   for (const { name, external } of sources) {
     if (external === undefined) continue;
     warn(`${name}: ${external.table} is not checked; the service checks its columns when it starts`);

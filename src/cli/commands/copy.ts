@@ -159,28 +159,17 @@ async function send({ here, there, source, day }: Day, { from, until, rows, sum 
   await there.insert({ table: source.table, columns, format: 'TabSeparated', bytes, token });
 }
 
-/** The events of a second, since the epoch. */
-interface Second {
-  readonly second: number;
-  readonly rows: number;
-  readonly bytes: number;
-  /** Of a hash of each, modulo 2^64. */
-  readonly sum: bigint;
-}
-
 /** Seconds that follow each other, without `until`. */
-interface Part {
-  readonly from: number;
-  readonly until: number;
-  readonly rows: number;
-  readonly sum: bigint;
-}
+type Part = ReturnType<typeof countPart>;
 
 // In memory on both sides. The server stores an insert of at most a million rows and 256 MiB in one step.
 const PART_ROWS_MAX = 500_000;
 const PART_BYTES_MAX = 64 * 1024 * 1024;
 // The years 1900 and 2299, the bounds of the engine's times: the server may have events where there are none here.
 const [SECOND_MIN, SECOND_MAX] = [-2_208_988_800, 10_413_792_000];
+
+/** The events of a second since the epoch. `sum`: of a hash of each, modulo 2^64. */
+type Second = Awaited<ReturnType<typeof readSeconds>>[number];
 
 /** Divides a day into as few parts as the bounds allow. */
 export function toParts(seconds: readonly Second[]): Part[] {
@@ -198,13 +187,13 @@ export function toParts(seconds: readonly Second[]): Part[] {
   return starts.map((from, i) => countPart(seconds, from, starts[i + 1] ?? SECOND_MAX));
 }
 
-function countPart(seconds: readonly Second[], from: number, until: number): Part {
+function countPart(seconds: readonly Second[], from: number, until: number) {
   const within = seconds.filter(({ second }) => second >= from && second < until);
   const sum = within.reduce((total, one) => BigInt.asUintN(64, total + one.sum), 0n);
   return { from, until, rows: within.reduce((total, one) => total + one.rows, 0), sum };
 }
 
-async function readSeconds(engine: Engine, source: Source, day: string): Promise<Second[]> {
+async function readSeconds(engine: Engine, source: Source, day: string) {
   const { text } =
     sql`SELECT toInt64(floor(toUnixTimestamp64Micro(timestamp) / 1000000)) AS second, count() AS rows,
       sum(byteSize(event_message, metadata, attributes)) AS bytes, toString(sumWithOverflow(${rowHash(source)})) AS sum

@@ -8,7 +8,7 @@ import { deriveSecret } from '../../lib/hash.ts';
 import type { Core } from '../../service/open-core.ts';
 import { readConfig, stopSignal } from '../environment.ts';
 import { DEV_STORE } from '../local-service.ts';
-import { createLogger, printWelcome, runService } from '../run-service.ts';
+import { createLogger, runService } from '../run-service.ts';
 import { fillWithSample } from './sample.ts';
 import { runTests, summarise, toText } from './test.ts';
 
@@ -39,12 +39,10 @@ async function dev(): Promise<void> {
       reportOldSample();
     },
     onReloaded: (paths, core) => testChanged(paths, core, { config, signal: stop }),
-    async welcome({ core }, address) {
-      const about =
-        key === undefined
-          ? ['The key is that of TAILRACE_PRIVATE_KEY.']
-          : ['The key of this folder, with every scope:', '', `  ${key}`];
-      printWelcome(core, address, { about, key: key ?? '$TAILRACE_PRIVATE_KEY' });
+    async welcome() {
+      if (key === undefined)
+        return { about: ['The key is that of TAILRACE_PRIVATE_KEY.'], key: '$TAILRACE_PRIVATE_KEY' };
+      return { about: ['The key of this folder, with every scope:', '', `  ${key}`], key };
     },
   });
 }

@@ -26,12 +26,19 @@ export function keysCommand(): Command {
   const keys = new Command('keys').description(
     'Create, list and revoke keys; effective at once in a running service.',
   );
-  addKeyOptions(
-    keys
-      .command('create')
-      .description('Create a key and print it; it is shown only once.')
-      .requiredOption('--name <name>', 'purpose of the key', parseName),
-  ).action(create);
+  keys
+    .command('create')
+    .description('Create a key and print it; it is shown only once.')
+    .requiredOption('--name <name>', 'purpose of the key', parseName)
+    .option('--scope <scopes>', `scopes, joined by commas: ${SCOPES.join(', ')}`, parseScopes)
+    .option('--endpoint <name>', 'an endpoint that it may read; repeatable', collect)
+    .option('--source <name>', 'a source that it may send to; repeatable', collect)
+    .option('--pin <name=value>', 'the only value of a parameter; repeatable', collectPin)
+    .option('--expires <time>', 'time until it expires, such as 90d or 12h', durationOption)
+    .option('--rate <n>', 'requests a second', parseRate)
+    .option('--burst <n>', 'requests at once (default: twice the rate)', wholeNumber(1, PER_SECOND_MAX))
+    .option('--description <text>', 'a note for people', parseDescription)
+    .action(create);
   keys
     .command('list')
     .description('List keys, newest first, without their text.')
@@ -45,9 +52,33 @@ export function keysCommand(): Command {
   return keys;
 }
 
+interface KeyOptions {
+  readonly name: string;
+  readonly description?: string;
+  readonly scope?: readonly Scope[];
+  readonly endpoint?: readonly string[];
+  readonly source?: readonly string[];
+  readonly pin?: Grant['pins'];
+  /** ms */
+  readonly expires?: number;
+  readonly rate?: number;
+  readonly burst?: number;
+}
+
+/** @throws InputError for a burst without a rate, and with every fault of the grant */
 async function create(options: KeyOptions): Promise<void> {
   const config = readStoreConfig();
-  const fields = toKeyFields(options, Date.now());
+  const { name, description, scope = ['query' as const], endpoint, source, pin = {}, expires } = options;
+  const { rate, burst } = options;
+  if (burst !== undefined && rate === undefined) throw new InputError(['--burst needs --rate']);
+  const fields = {
+    ...{ name, scopes: scope, pins: pin },
+    ...(description !== undefined && { description }),
+    ...(endpoint !== undefined && { endpoints: toListed(endpoint) }),
+    ...(source !== undefined && { sources: toListed(source) }),
+    ...(expires !== undefined && { expiresMs: Date.now() + expires }),
+    ...(rate !== undefined && { rate: createRate(rate, burst) }),
+  };
   await check(config, fields);
   const { id, key } = await withKeyring(config, (keyring) => keyring.create(fields));
   process.stderr.write(`Key ${id} with ${describeGrant(fields)}. Keep it now, it is not shown again:\n`);
@@ -95,47 +126,6 @@ function stateOf({ revokedMs, expiresMs, successor }: KeyRecord): string {
   if (revokedMs !== undefined) return `revoked ${formatMinute(revokedMs)}${next}`;
   if (expiresMs === undefined) return `active${next}`;
   return `${expiresMs <= Date.now() ? 'expired' : 'active until'} ${formatMinute(expiresMs)}${next}`;
-}
-
-/** The options of `keys create`. */
-interface KeyOptions {
-  readonly name?: string;
-  readonly description?: string;
-  readonly scope?: readonly Scope[];
-  readonly endpoint?: readonly string[];
-  readonly source?: readonly string[];
-  readonly pin?: Grant['pins'];
-  readonly expires?: number;
-  readonly rate?: number;
-  readonly burst?: number;
-}
-
-/** Adds the options that define the rights of a key. */
-function addKeyOptions(command: Command): Command {
-  return command
-    .option('--scope <scopes>', `scopes, joined by commas: ${SCOPES.join(', ')}`, parseScopes)
-    .option('--endpoint <name>', 'an endpoint that it may read; repeatable', collect)
-    .option('--source <name>', 'a source that it may send to; repeatable', collect)
-    .option('--pin <name=value>', 'the only value of a parameter; repeatable', collectPin)
-    .option('--expires <time>', 'time until it expires, such as 90d or 12h', durationOption)
-    .option('--rate <n>', 'requests a second', parseRate)
-    .option('--burst <n>', 'requests at once (default: twice the rate)', wholeNumber(1, PER_SECOND_MAX))
-    .option('--description <text>', 'a note for people', parseDescription);
-}
-
-/** Returns the fields of a new key. @throws InputError for a burst without a rate */
-function toKeyFields(options: KeyOptions, nowMs: number) {
-  const { name = '', description, scope = ['query' as const], endpoint, source, pin = {}, expires } = options;
-  const { rate, burst } = options;
-  if (burst !== undefined && rate === undefined) throw new InputError(['--burst needs --rate']);
-  return {
-    ...{ name, scopes: scope, pins: pin },
-    ...(description !== undefined && { description }),
-    ...(endpoint !== undefined && { endpoints: toListed(endpoint) }),
-    ...(source !== undefined && { sources: toListed(source) }),
-    ...(expires !== undefined && { expiresMs: nowMs + expires }),
-    ...(rate !== undefined && { rate: createRate(rate, burst) }),
-  };
 }
 
 function parseName(text: string): string {

@@ -2,8 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { readDefinitions } from '../../definitions/read.ts';
-import { createRegistry } from '../../definitions/registry.ts';
+import { getSource } from '../../definitions/registry.ts';
 import { InputError, rejectFaults, StoppedError } from '../../errors.ts';
+import { createBatcher } from '../../ingest/batcher.ts';
 import { type Event, parseEvent } from '../../ingest/event.ts';
 import { FILTER_RULES, findFilter, verifyFilters } from '../../ingest/filter/filter.ts';
 import { RejectedEvent } from '../../ingest/read-event.ts';
@@ -11,8 +12,9 @@ import { rejectUnwritable } from '../../ingest/source-name.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { stopSignal } from '../environment.ts';
 import { createProgress, createRate, formatCount, formatCounted } from '../format.ts';
-import { checkFiles, decodeLine, openInput, readLines } from '../load/lines.ts';
+import { checkFiles, type FileLine, openInput, readLines } from '../load/lines.ts';
 import {
+  BATCH_LINES_MAX,
   createCounts,
   createSender,
   type LineSink,
@@ -83,6 +85,7 @@ interface InputFile {
 // Longest wait of an event of standard input. Events of a file wait for a full batch.
 const COMMIT_EVERY_MS = 1_000;
 const PROGRESS_LINES = 2_000;
+const BATCH_CHARS_MAX = 1024 * 1024;
 
 /**
  * Passes the lines of a file to a sink, until `signal` aborts.
@@ -96,7 +99,8 @@ async function loadFile(
   signal: AbortSignal,
 ): Promise<number> {
   const { bytes, bytesRead, explain } = openInput(name, signal);
-  const { counts } = sink;
+  const { counts, send } = sink;
+  const batcher = createBatcher({ itemsMax: BATCH_LINES_MAX, charsMax: BATCH_CHARS_MAX, send });
   const progress = createProgress(name, sizeBytes);
   const rate = createRate();
   const note = () => describeCounts(counts, rate);
@@ -104,22 +108,21 @@ async function loadFile(
   let repaired = 0;
   let failure: unknown;
   // Standard input may be idle for hours: a failure ends it at once, and `flush` below rejects with it again.
-  const commit = () => void sink.flush().catch(() => bytes.destroy());
+  const commit = () => void batcher.flush().catch(() => bytes.destroy());
   const commits = name === '-' ? setInterval(commit, COMMIT_EVERY_MS) : undefined;
   try {
     for await (const line of readLines(bytes)) {
       if (signal.aborted) break;
       last = line.number;
-      const decoded = decodeLine(line);
-      if ('isRepaired' in decoded && decoded.isRepaired) repaired++;
-      await sink.add({ number: last, ...decoded });
+      if (line.isRepaired === true) repaired++;
+      await batcher.add(line, line.text.length);
       if (last % PROGRESS_LINES === 0) progress(bytesRead(), note());
     }
   } catch (error) {
     failure = error;
   }
   clearInterval(commits);
-  await sink.flush();
+  await batcher.flush();
   // Aborting ends the bytes with an error of their own.
   if (failure !== undefined && !signal.aborted) {
     if (bytes.errored !== failure) throw failure;
@@ -173,7 +176,7 @@ interface DryRunOptions extends Pick<SenderOptions, 'onRejected'> {
 async function openDryRun(name: string, { config, onRejected }: DryRunOptions): Promise<LineSink> {
   const { definitions, faults } = await readDefinitions(config);
   rejectFaults([...faults, ...(await verifyFilters(definitions.sources))]);
-  const source = rejectUnwritable(createRegistry(definitions).getSource(name));
+  const source = rejectUnwritable(getSource(definitions.sources, name));
   const { defaultProject: project } = config;
   const filter = findFilter(source);
   const counts = createCounts();
@@ -187,21 +190,20 @@ async function openDryRun(name: string, { config, onRejected }: DryRunOptions): 
       log(`line ${line} would be ${describe(event)}`);
   }
 
-  return {
-    add(line) {
+  async function send(lines: readonly FileLine[]): Promise<void> {
+    for (const line of lines) {
       try {
-        if ('reason' in line) throw new RejectedEvent(line.reason);
+        if (line.fault !== undefined) throw new RejectedEvent(line.fault);
         store(line.number, line.text);
       } catch (error) {
         if (!(error instanceof RejectedEvent)) throw error;
         counts.rejected++;
         onRejected(line.number, error.message);
       }
-      return undefined;
-    },
-    flush: async () => {},
-    counts,
-  };
+    }
+  }
+
+  return { send, counts };
 }
 
 function describe({ message, metadata, attributes }: Event): string {

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { SCOPES } from '../../keys/grant.ts';
 import type { Service } from '../../service/service.ts';
 import { readConfig, stopSignal } from '../environment.ts';
-import { createLogger, printWelcome, runService } from '../run-service.ts';
+import { createLogger, runService } from '../run-service.ts';
 
 export function serveCommand(): Command {
   return new Command('serve')
@@ -26,15 +26,14 @@ async function serve({ sample, watch = false }: { sample?: boolean; watch?: bool
 }
 
 /** Creates a first key if there is none that can query. */
-async function welcome({ keyring, core }: Service, address: string): Promise<void> {
-  const hasKey = await keyring.hasUsableKey();
-  const key = hasKey ? undefined : (await keyring.create({ name: 'first key', scopes: SCOPES })).key;
-  const about =
-    key === undefined
-      ? [
-          'Put a key into TAILRACE_KEY to try it. A key for everything, including the console:',
-          ...['', `  npx tailrace keys create --name me --scope ${SCOPES.join(',')}`],
-        ]
-      : ['A key was created, with every scope. It is not shown again:', '', `  ${key}`];
-  printWelcome(core, address, { about, key });
+async function welcome({ keyring }: Service) {
+  if (await keyring.hasUsableKey()) {
+    const about = [
+      'Put a key into TAILRACE_KEY to try it. A key for everything, including the console:',
+      ...['', `  npx tailrace keys create --name me --scope ${SCOPES.join(',')}`],
+    ];
+    return { about, key: '$TAILRACE_KEY' };
+  }
+  const { key } = await keyring.create({ name: 'first key', scopes: SCOPES });
+  return { about: ['A key was created, with every scope. It is not shown again:', '', `  ${key}`], key };
 }

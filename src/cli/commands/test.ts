@@ -38,7 +38,7 @@ async function test(names: string[]): Promise<void> {
         `${packagePath('docs/testing-endpoints.md')} shows`,
     ]);
   process.stdout.write(toText(results));
-  if (results.some(({ isPassed }) => !isPassed)) throw new InputError([summarise(results)]);
+  if (results.some(({ failure }) => failure.length > 0)) throw new InputError([summarise(results)]);
   process.stdout.write(`${summarise(results)}\n`);
 }
 
@@ -114,25 +114,22 @@ async function readTests(
 export function createEndpointTests(config: Config): RunTests {
   return async (name, signal) => {
     const results = await runTests({ config, names: [name], signal });
-    return results.map((result) => ({
-      name: result.case.name,
-      passed: result.isPassed,
-      message: result.isPassed ? '' : failureLines(result).join('\n'),
-    }));
+    return results.map(({ name: title, failure }) => {
+      return { name: title, passed: failure.length === 0, message: failure.join('\n') };
+    });
   };
 }
 
 /** Writes the results for people: a line for each case, and below a failed one the differences. */
 export function toText(results: readonly CaseResult[]): string {
-  const files = Map.groupBy(results, ({ test }) => test.file);
+  const files = Map.groupBy(results, ({ file }) => file);
   return [...files].map(([file, own]) => `${file}\n${own.map(caseText).join('')}`).join('');
 }
 
-function caseText(result: CaseResult): string {
-  const { isPassed, case: one, test } = result;
-  if (isPassed) return `  ${styleText('green', '✓')} ${one.name}\n`;
-  const lines = failureLines(result).map((line) => `      ${coloured(line)}\n`);
-  return `  ${styleText('red', '✗')} ${one.name}  (${test.file}:${one.line})\n${lines.join('')}`;
+function caseText({ file, line, name, failure }: CaseResult): string {
+  if (failure.length === 0) return `  ${styleText('green', '✓')} ${name}\n`;
+  const lines = failure.map((text) => `      ${coloured(text)}\n`);
+  return `  ${styleText('red', '✗')} ${name}  (${file}:${line})\n${lines.join('')}`;
 }
 
 function coloured(line: string): string {
@@ -140,15 +137,9 @@ function coloured(line: string): string {
   return line.startsWith('+') ? styleText('green', line) : line;
 }
 
-/** Describes why a case failed. */
-function failureLines({ outcome, differences }: CaseResult): string[] {
-  const why = 'error' in outcome ? [`returned ${outcome.error.code}: ${outcome.error.message}`] : [];
-  return [...why, '- expected', '+ returned', ...differences];
-}
-
 /** Writes a summary such as `2 of 9 tests failed`. */
 export function summarise(results: readonly CaseResult[]): string {
-  const failed = results.filter(({ isPassed }) => !isPassed).length;
+  const failed = results.filter(({ failure }) => failure.length > 0).length;
   const all = results.length === 1 ? '1 test' : `${results.length} tests`;
   return failed === 0 ? `${all} passed` : `${failed} of ${all} failed`;
 }

@@ -7,32 +7,36 @@ import { findOtherEncoding, isBlank, NEWLINE, withoutMark } from '../../ingest/b
 import { EVENT_BYTES_MAX } from '../../ingest/event.ts';
 import { DECOMPRESSORS, decompress } from '../../ingest/read-body.ts';
 
-/** A line of a stream: numbers count from 1; `bytes` is `undefined` if the line was too long to be read. */
-interface Line {
+export interface FileLine {
+  /** From 1. */
   readonly number: number;
-  readonly bytes: Buffer | undefined;
+  readonly text: string;
+  /** Whether U+FFFD stands for bytes of it that are not UTF-8. */
+  readonly isRepaired?: boolean;
+  /** Why it cannot be read; the text is then empty. */
+  readonly fault?: string;
 }
 
 /**
  * Cuts a stream of bytes into lines in bounded memory. Empty lines are skipped; a last line without a newline counts.
  *
- * @param bytesMax longest line; of a longer one only the number is returned
+ * @param bytesMax longest line that is read
  */
 export async function* readLines(
   stream: AsyncIterable<Buffer>,
   bytesMax = EVENT_BYTES_MAX,
-): AsyncGenerator<Line> {
+): AsyncGenerator<FileLine> {
   let parts: Buffer[] = [];
   let length = 0;
   let number = 1;
-  const take = (last: Buffer): Line | undefined => {
+  const take = (last: Buffer): FileLine | undefined => {
     const whole = length + last.length;
     const all = parts.length === 0 ? last : Buffer.concat([...parts, last]);
     const bytes = number === 1 ? withoutMark(all) : all;
     parts = [];
     length = 0;
-    if (whole > bytesMax) return { number, bytes: undefined };
-    return isBlank(bytes) ? undefined : { number, bytes };
+    if (whole > bytesMax) return { number, text: '', fault: `is longer than ${bytesMax} bytes` };
+    return isBlank(bytes) ? undefined : { number, ...decode(bytes) };
   };
   for await (const chunk of stream) {
     let start = 0;
@@ -57,14 +61,10 @@ const HINTS = {
   'UTF-16': 'this is UTF-16; convert it first',
 };
 
-/** Decodes a line of `readLines`, or returns why that is not possible. `isRepaired`: some bytes became U+FFFD. */
-export function decodeLine({
-  bytes,
-}: Line): { readonly text: string; readonly isRepaired: boolean } | { readonly reason: string } {
-  if (bytes === undefined) return { reason: `is longer than ${EVENT_BYTES_MAX} bytes` };
+function decode(bytes: Buffer) {
   const other = findOtherEncoding(bytes);
-  if (other === undefined) return { text: bytes.toString(), isRepaired: !isUtf8(bytes) };
-  return { reason: `is not UTF-8: ${HINTS[other]}` };
+  if (other !== undefined) return { text: '', fault: `is not UTF-8: ${HINTS[other]}` };
+  return { text: bytes.toString(), isRepaired: !isUtf8(bytes) };
 }
 
 /**
@@ -92,16 +92,7 @@ export function checkFiles(names: readonly string[]): ReadonlyMap<string, number
 /** Encodings of files by the ending of their names. */
 const ENCODINGS: Readonly<Record<string, string>> = { '.gz': 'gzip', '.zst': 'zstd' };
 
-interface Input {
-  /** The decompressed bytes. `signal` ends them with an error, even while they wait for more. */
-  readonly bytes: Readable;
-  /** Returns how many bytes of the file have been read. */
-  readonly bytesRead: () => number;
-  /** Says why `bytes` failed. */
-  readonly explain: (error: unknown) => string;
-}
-
-export function openInput(name: string, signal: AbortSignal): Input {
+export function openInput(name: string, signal: AbortSignal) {
   // An open standard input would keep this process alive: like a file it is destroyed at its end.
   const file = name === '-' ? undefined : createReadStream(name, { highWaterMark: 1024 * 1024 });
   const raw: Readable = file ?? process.stdin;
@@ -116,9 +107,12 @@ export function openInput(name: string, signal: AbortSignal): Input {
   };
   signal.addEventListener('abort', stop, { once: true });
   return {
+    /** The decompressed bytes. `signal` ends them with an error, even while they wait for more. */
     bytes,
+    /** Returns how many bytes of the file have been read. */
     bytesRead: () => file?.bytesRead ?? 0,
-    explain(error) {
+    /** Says why `bytes` failed. */
+    explain(error: unknown): string {
       const { code } = error as { code?: string };
       const why = code?.startsWith('Z') ? `is not whole ${encoding}` : 'cannot be read'; // Z_… and ZSTD_…
       return `${file === undefined ? 'standard input' : name}: ${why} (${messageOf(error)})`;

@@ -3,37 +3,24 @@ import { STATUS_CODES } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { InputError, messageOf, StoppedError } from '../../errors.ts';
-import { createBatcher } from '../../ingest/batcher.ts';
-import { createFilterCounts, type FilterCounts } from '../../ingest/filter/filter.ts';
+import { createFilterCounts } from '../../ingest/filter/filter.ts';
 import { DROPPED_HEADER, WITHOUT_PROJECT_HEADER } from '../../ingest/rejected.ts';
 import { writeHeader } from '../../lib/network.ts';
 import { backOffMs } from '../../lib/task.ts';
 import { describeRedirect, type Remote, readFailure, sendRequest } from '../remote.ts';
-
-/** A line of a file, or why it cannot be decoded, which is reported in its place among the lines that the sink rejects. */
-export type FileLine = { readonly number: number } & (
-  | { readonly text: string }
-  | { readonly reason: string }
-);
+import type { FileLine } from './lines.ts';
 
 /** The target of a load: a service, or the rules of a source for a dry run. */
 export interface LineSink {
-  /** Adds a line; returns a promise only if it has to wait for earlier lines. Reports by itself what it rejects. */
-  add(line: FileLine): Promise<void> | undefined;
-  /** Resolves when all good lines so far are stored. */
-  flush(): Promise<void>;
+  /** Stores the good lines, and reports those that are rejected, in the order of the file. */
+  send(lines: readonly FileLine[]): Promise<void>;
   readonly counts: LoadCounts;
 }
 
-export interface LoadCounts {
-  stored: number;
-  rejected: number;
-  /** Stored events that belong to no project. */
-  withoutProject: number;
-  filtered: FilterCounts;
-}
+export type LoadCounts = ReturnType<typeof createCounts>;
 
-export function createCounts(): LoadCounts {
+/** `withoutProject`: stored events that belong to no project. */
+export function createCounts() {
   return { stored: 0, rejected: 0, withoutProject: 0, filtered: createFilterCounts() };
 }
 
@@ -49,45 +36,36 @@ export interface SenderOptions extends Remote {
   readonly wait: (ms: number) => Promise<unknown>;
 }
 
-type TextLine = Extract<FileLine, { text: string }>;
-
-// The service returns the reasons of at most this many events of one request.
-const BATCH_LINES_MAX = 1_000;
-const BATCH_CHARS_MAX = 1024 * 1024;
+/** The service returns the reasons of at most this many events of one request. */
+export const BATCH_LINES_MAX = 1_000;
 const TRIES_MAX = 10;
 const BACK_OFF = { firstMs: 500, longestMs: 30_000 };
 // A service that neither responds nor closes the connection is retried like an unavailable one.
 const REQUEST_MS_MAX = 120_000;
 
 /**
- * Sends lines to a running service in batches. Each batch has an Idempotency-Key, so that one that is sent again after a
- * broken connection is stored once.
+ * Sends lines to a running service, each call as one request with an Idempotency-Key, so that one that is sent again
+ * after a broken connection is stored once.
  */
 export function createSender(options: SenderOptions): LineSink {
   const counts = createCounts();
 
   async function send(lines: readonly FileLine[]): Promise<void> {
-    const sent = lines.filter((line) => 'text' in line);
-    const accepted = sent.length === 0 ? undefined : await sendUntilAccepted(sent, options);
-    const reasons = new Map(sent.map((line, i) => [line.number, accepted?.reasons.get(i + 1)]));
-    for (const line of lines) {
-      const reason = 'reason' in line ? line.reason : reasons.get(line.number);
+    const sent = lines.filter(({ fault }) => fault === undefined);
+    const accepted = sent.length === 0 ? NOTHING : await sendUntilAccepted(sent, options);
+    let event = 0;
+    for (const { number, fault } of lines) {
+      const reason = fault ?? accepted.reasons.get(++event);
       if (reason === undefined) continue;
       counts.rejected++;
-      options.onRejected(line.number, reason);
+      options.onRejected(number, reason);
     }
-    if (accepted === undefined) return;
     counts.stored += sent.length - accepted.reasons.size - accepted.dropped;
     counts.withoutProject += accepted.withoutProject;
     counts.filtered.drop += accepted.dropped;
   }
 
-  const batcher = createBatcher({ itemsMax: BATCH_LINES_MAX, charsMax: BATCH_CHARS_MAX, send });
-  return {
-    add: (line) => batcher.add(line, 'text' in line ? line.text.length : 0),
-    flush: batcher.flush,
-    counts,
-  };
+  return { send, counts };
 }
 
 /**
@@ -95,7 +73,7 @@ export function createSender(options: SenderOptions): LineSink {
  *
  * @throws InputError if the service rejects the request, StoppedError if the load is stopped meanwhile
  */
-async function sendUntilAccepted(lines: readonly TextLine[], options: SenderOptions): Promise<Accepted> {
+async function sendUntilAccepted(lines: readonly FileLine[], options: SenderOptions): Promise<Accepted> {
   const { url, onRetry, wait } = options;
   const { body, headers } = await pack(lines.map(({ text }) => text).join('\n'));
   const request = { body, headers: { ...headers, 'idempotency-key': randomUUID() } };
@@ -124,6 +102,8 @@ interface Accepted {
   /** Events that the rules of the source leave out. */
   readonly dropped: number;
 }
+
+const NOTHING: Accepted = { reasons: new Map(), withoutProject: 0, dropped: 0 };
 
 interface Failure {
   readonly failure: string;

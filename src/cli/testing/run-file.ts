@@ -23,12 +23,11 @@ import type { TestEvents } from './test-events.ts';
 import type { TestFile } from './test-file.ts';
 
 export interface CaseResult {
-  readonly test: TestFile;
-  readonly case: TestCase;
-  readonly outcome: Outcome;
-  readonly isPassed: boolean;
-  /** The lines in which the outcome differs from the expectation; see `diffLines`. */
-  readonly differences: readonly string[];
+  readonly file: string;
+  readonly line: number;
+  readonly name: string;
+  /** Why it failed, in lines; empty if it passed. */
+  readonly failure: readonly string[];
 }
 
 export interface TestEngine {
@@ -46,11 +45,9 @@ export async function runTestFile(test: TestFile, events: TestEvents, on: TestEn
     const ask = createAsk(test, on);
     const results: CaseResult[] = [];
     for (const one of test.cases) {
+      const { name, line } = one;
       const outcome = await ask(one);
-      const expected = adoptRows(one, outcome, test.endpoint);
-      const isPassed = isExpected(expected, outcome);
-      const differences = isPassed ? [] : diffLines(expected, outcome);
-      results.push({ test, case: one, outcome, isPassed, differences });
+      results.push({ file: test.file, line, name, failure: explainFailure(one, outcome, test.endpoint) });
     }
     return results;
   } finally {
@@ -58,13 +55,15 @@ export async function runTestFile(test: TestFile, events: TestEvents, on: TestEn
   }
 }
 
-/** The end of the last request: the cursor of its next page, as in its Link, or an error. */
-type Ended = { readonly cursor?: string } | { readonly error: TailraceError };
+/** The response to a request. `cursor`: of the next page, as in its Link. */
+type Outcome =
+  | { readonly rows: readonly Row[]; readonly cursor?: string | undefined }
+  | { readonly error: TailraceError };
 
 /** Runs a request as a POST does: parameters, pins, the page, the SELECT of a caller, the instant. */
 function createAsk({ endpoint }: TestFile, { engine, registry, signal }: TestEngine) {
   let nowMs: number | undefined;
-  let ended: Ended = {};
+  let last: Outcome = { rows: [] };
   const cursors = createCursors(new Uint8Array(32)); // they never leave this process
   const sandbox = createSandbox(engine, { now: () => nowMs ?? 0 });
   const run = createRunner(engine, () => nowMs ?? 0);
@@ -74,9 +73,9 @@ function createAsk({ endpoint }: TestFile, { engine, registry, signal }: TestEng
     const first = parsePinnedParameters(endpoint, raw, { pins });
     const values = { ...first, ...bindPosition(endpoint.pages, cursors.read(endpoint, first, raw)) };
     const asked = await sandbox(endpoint, raw, { signal });
-    const { body, last } = await run(createQuestion(asked, values), { signal });
-    ended = last === undefined ? {} : { cursor: cursors.createWriter(endpoint, values)(last) };
-    return { rows: parseRows(body) };
+    const { body, last: end } = await run(createQuestion(asked, values), { signal });
+    const { result } = parseExactJson(body.toString()) as { result: Row[] }; // written by query/format.ts
+    return { rows: result, cursor: end && cursors.createWriter(endpoint, values)(end) };
   }
 
   const evaluate = createEvaluate({ registry, run });
@@ -89,8 +88,8 @@ function createAsk({ endpoint }: TestFile, { engine, registry, signal }: TestEng
   }
 
   async function askNext(one: TestCase): Promise<Outcome> {
-    if ('error' in ended) return ended;
-    const { cursor } = ended;
+    if ('error' in last) return last;
+    const { cursor } = last;
     // Without a Link there is no further page.
     return cursor === undefined ? { rows: [] } : await ask(one, { [CURSOR_PARAMETER]: cursor });
   }
@@ -99,25 +98,25 @@ function createAsk({ endpoint }: TestFile, { engine, registry, signal }: TestEng
     nowMs = one.nowMs;
     try {
       if (one.alert !== undefined) return await askAlert(one.alert);
-      return await (one.cursor === undefined ? ask(one, {}) : askNext(one));
+      last = await (one.cursor === undefined ? ask(one, {}) : askNext(one));
     } catch (error) {
       if (!(error instanceof TailraceError) || error.code === 'engine_unavailable') throw error;
-      ended = { error };
-      return ended;
+      last = { error };
     }
+    return last;
   };
 }
 
-/** Parses the rows of `{"result":[…]}`, with integers beyond 2^53 as BigInts. */
-function parseRows(body: Buffer): readonly Row[] {
-  return (parseExactJson(body.toString()) as { result: Row[] }).result; // written by query/format.ts
-}
-
-/** The response to a request. */
-type Outcome = { readonly rows: readonly Row[] } | { readonly error: TailraceError };
-
 /** What a case expects: one of the two. */
 type Expectation = { readonly rows?: readonly Row[]; readonly error?: TestCase['error'] };
+
+/** Describes why a case failed; empty if it passed. */
+function explainFailure(one: TestCase, outcome: Outcome, endpoint: Endpoint): string[] {
+  const expected = adoptRows(one, outcome, endpoint);
+  if (isExpected(expected, outcome)) return [];
+  const why = 'error' in outcome ? [`returned ${outcome.error.code}: ${outcome.error.message}`] : [];
+  return [...why, '- expected', '+ returned', ...diffLines(expected, outcome)];
+}
 
 /** Whether an answer is the expected one: the same rows in the same order, or the same error. */
 function isExpected({ rows, error }: Expectation, outcome: Outcome): boolean {

@@ -6,6 +6,7 @@ import { findNamed } from '../../definitions/registry.ts';
 import type { YamlPath } from '../../definitions/yaml-file.ts';
 import { ERROR_CODES } from '../../errors.ts';
 import { describeNearest } from '../../lib/nearest.ts';
+import { closed, optional } from '../../lib/schema.ts';
 import { isPossiblePin } from '../../query/pins.ts';
 
 /** Columns or members by name. Integers beyond 2^53 are BigInts. */
@@ -15,54 +16,43 @@ export function isMap(value: unknown): value is Row {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export const MAP = { additionalProperties: false, expected: 'a map of fields' };
 export const INSTANT = Type.String({ expected: 'an ISO 8601 timestamp, such as 2026-11-20T12:00:00Z' });
 export const ANY_MAP = (expected: string) => Type.Record(Type.String(), Type.Unknown(), { expected });
 const CODES = Object.keys(ERROR_CODES);
 const NAME_CHARS_MAX = 200;
 
-export const CASE = Type.Object(
-  {
-    name: Type.Optional(
-      Type.String({
-        pattern: '^\\P{C}+$', // no control characters: it is printed
-        maxLength: NAME_CHARS_MAX,
-        expected: `a string of one line, of at most ${NAME_CHARS_MAX} characters`,
-      }),
-    ),
-    now: Type.Optional(INSTANT),
+export const CASE = closed(
+  optional({
+    name: Type.String({
+      pattern: '^\\P{C}+$', // no control characters: it is printed
+      maxLength: NAME_CHARS_MAX,
+      expected: `a string of one line, of at most ${NAME_CHARS_MAX} characters`,
+    }),
+    now: INSTANT,
     // Evaluated instead of a request; its rows are the labels of what fires.
-    alert: Type.Optional(Type.String({ minLength: 1, expected: 'the name of an alert' })),
-    parameters: Type.Optional(ANY_MAP('a map of parameters')),
-    pins: Type.Optional(
-      Type.Record(
-        Type.String(),
-        Type.String({ pattern: '^\\P{Cc}{1,256}$', expected: 'a string in quotes, of 1 to 256 characters' }),
-        { expected: 'a map of strings by parameter name, as the pins of a key' },
-      ),
+    alert: Type.String({ minLength: 1, expected: 'the name of an alert' }),
+    parameters: ANY_MAP('a map of parameters'),
+    pins: Type.Record(
+      Type.String(),
+      Type.String({ pattern: '^\\P{Cc}{1,256}$', expected: 'a string in quotes, of 1 to 256 characters' }),
+      { expected: 'a map of strings by parameter name, as the pins of a key' },
     ),
-    cursor: Type.Optional(Type.Literal('next', { expected: 'next: the page after that of the case before' })),
-    approximately: Type.Optional(
-      Type.Number({
-        exclusiveMinimum: 0,
-        maximum: 1,
-        expected: 'the share by which numbers may differ: above 0, at most 1, such as 0.01',
-      }),
+    cursor: Type.Literal('next', { expected: 'next: the page after that of the case before' }),
+    approximately: Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 1,
+      expected: 'the share by which numbers may differ: above 0, at most 1, such as 0.01',
+    }),
+    rows: Type.Array(ANY_MAP('a row: a map of columns'), { expected: 'a list of rows; [] for none' }),
+    error: closed(
+      {
+        code: Type.Enum(CODES, { expected: `an error code: ${CODES.join(', ')}` }),
+        parameter: Type.Optional(Type.String({ expected: 'the name of a parameter' })),
+      },
+      { expected: 'a map with "code" and, if one is wrong, "parameter"' },
     ),
-    rows: Type.Optional(
-      Type.Array(ANY_MAP('a row: a map of columns'), { expected: 'a list of rows; [] for none' }),
-    ),
-    error: Type.Optional(
-      Type.Object(
-        {
-          code: Type.Enum(CODES, { expected: `an error code: ${CODES.join(', ')}` }),
-          parameter: Type.Optional(Type.String({ expected: 'the name of a parameter' })),
-        },
-        { ...MAP, expected: 'a map with "code" and, if one is wrong, "parameter"' },
-      ),
-    ),
-  },
-  { ...MAP, expected: 'a case: a map of fields' },
+  }),
+  { expected: 'a case: a map of fields' },
 );
 
 export type CaseFields = Static<typeof CASE>;

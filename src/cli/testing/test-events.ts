@@ -10,7 +10,7 @@ import { createFilterCounts, findFilter } from '../../ingest/filter/filter.ts';
 import { RejectedEvent } from '../../ingest/read-event.ts';
 import { findBelow, OutsideError } from '../../lib/file.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
-import { decodeLine, readLines } from '../load/lines.ts';
+import { readLines } from '../load/lines.ts';
 import { isMap, type Row } from './test-case.ts';
 import type { TestFile } from './test-file.ts';
 
@@ -113,11 +113,10 @@ async function readLinesOf(given: unknown, parse: Parse, options: FileOptions): 
   const events: Event[] = [];
   for await (const line of readLines(Readable.from([bytes]))) {
     const reject = (reason: string) => report({ file, line: line.number, message: `event ${reason}` });
-    const decoded = decodeLine(line);
-    if ('isRepaired' in decoded && decoded.isRepaired) reject('has bytes that are not UTF-8');
+    if (line.isRepaired === true) reject('has bytes that are not UTF-8');
     const event = parseOr(reject, () => {
-      if ('reason' in decoded) throw new RejectedEvent(decoded.reason);
-      return parse(decoded.text);
+      if (line.fault !== undefined) throw new RejectedEvent(line.fault);
+      return parse(line.text);
     });
     if (event !== undefined) events.push(event);
   }

@@ -7,6 +7,7 @@ import { createShapeCheck } from '../../definitions/shape.ts';
 import { readYamlFile, YAML_OPTIONS, type YamlFile, type YamlPath } from '../../definitions/yaml-file.ts';
 import { type Fault, InputError } from '../../errors.ts';
 import { EARLIEST_MICROS, LATEST_MICROS, MICROS_PER_MS, parseInstant } from '../../lib/instant.ts';
+import { closed, listOf } from '../../lib/schema.ts';
 import {
   ANY_MAP,
   CASE,
@@ -15,7 +16,6 @@ import {
   continueCase,
   INSTANT,
   type KnownAlerts,
-  MAP,
   nameCase,
   type Row,
   type TestCase,
@@ -35,18 +35,11 @@ export interface TestFile {
 
 const CASES_MAX = 1_000;
 
-export const TEST_FILE = Type.Object(
-  {
-    now: INSTANT,
-    events: Type.Optional(ANY_MAP('a map of sources')),
-    cases: Type.Array(CASE, {
-      minItems: 1,
-      maxItems: CASES_MAX,
-      expected: `a list of 1 to ${CASES_MAX} cases`,
-    }),
-  },
-  MAP,
-);
+export const TEST_FILE = closed({
+  now: INSTANT,
+  events: Type.Optional(ANY_MAP('a map of sources')),
+  cases: listOf(CASE, [1, CASES_MAX], 'cases'),
+});
 
 type FileFields = Static<typeof TEST_FILE>;
 

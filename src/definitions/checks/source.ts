@@ -3,13 +3,7 @@ import { toPaths } from '../accepts.ts';
 import { createLevel, type LevelFields } from '../level.ts';
 import { createShapeCheck } from '../shape.ts';
 import type { ColumnType } from '../source.ts';
-import {
-  DAY_SECONDS,
-  EXTERNAL_FILE,
-  isExternalFile,
-  MANAGED_FILE,
-  type ManagedFile,
-} from '../source-file.ts';
+import { DAY_SECONDS, EXTERNAL_FILE, MANAGED_FILE, type ManagedFile } from '../source-file.ts';
 import { type FieldFaults, toFaults, type YamlFile } from '../yaml-file.ts';
 
 /** The columns of every source's table. */
@@ -39,7 +33,7 @@ const checkExternalShape = createShapeCheck(EXTERNAL_FILE);
 
 /** Finds the faults of a source's file: unknown, missing or wrong fields, or else those between fields. */
 export function checkSource(file: YamlFile): Fault[] {
-  const isExternal = isExternalFile(file);
+  const isExternal = (file.value as { managed?: unknown } | null)?.managed === false;
   const shape = isExternal ? checkExternalShape(file) : checkManagedShape(file);
   if (shape.length > 0) return shape;
   const fields = file.value as ManagedFile; // of an external one, only fields that both have are read

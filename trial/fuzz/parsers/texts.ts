@@ -1,8 +1,7 @@
 import { findTextFaults, renderText } from '../../../src/alerts/text.ts';
 import type { ParameterFields, ParameterType } from '../../../src/definitions/parameter-type.ts';
 import { TYPES } from '../../../src/definitions/value-type.ts';
-import { YAML_TOKENS_MAX } from '../../../src/definitions/yaml-bounds.ts';
-import { parseYaml } from '../../../src/definitions/yaml-file.ts';
+import { parseYaml, YAML_TOKENS_MAX } from '../../../src/definitions/yaml-file.ts';
 import { parseTimestamp } from '../../../src/ingest/event.ts';
 import { parseInstant } from '../../../src/lib/instant.ts';
 import {
