@@ -84,28 +84,29 @@ function EndpointPanel(props: PanelProps & { readonly endpoint: EndpointView }) 
         </Note>
       )}
       {drawn?.rows.length === 0 && <Note>No rows match.</Note>}
-      {drawn !== undefined && drawn.rows.length > 0 && <Drawn {...drawn} heightPx={heightPx} />}
+      {drawn !== undefined && drawn.rows.length > 0 && <Drawn {...{ drawn, heightPx }} />}
     </Frame>
   );
 }
 
-function Drawn({ drawing, rows, times, heightPx, ...lines }: ReturnType<typeof draw> & { heightPx: number }) {
+function Drawn({ drawn, heightPx }: Readonly<{ drawn: ReturnType<typeof draw>; heightPx: number }>) {
+  const { drawing, linesOf, noLines } = drawn;
   if (drawing.kind === 'time')
-    return <LinkedChart chart={drawing.chart} heightPx={heightPx} hidesTitle {...lines} />;
+    return <LinkedChart chart={drawing.chart} hidesTitle {...{ heightPx, linesOf, noLines }} />;
   return (
     <div
       className={drawing.kind === 'table' ? 'dashboard-table' : ''}
       style={{ '--height': `${heightPx}px` } as CSSProperties}
     >
-      <PlainDrawing {...{ drawing, rows, times }} />
+      <PlainDrawing {...{ drawing, drawn }} />
     </div>
   );
 }
 
-function draw(endpoint: EndpointView, panel: PanelView, values: Values, { rows, atMs }: Answer) {
-  const { charts, columns, range, times } = toDrawable(endpoint, { values, rows, atMs });
-  const drawing = toDrawing(toPanelChart(charts, panel), { columns, rows, range });
-  return { drawing, rows, times, ...lineLinks(endpoint, values) };
+function draw(endpoint: EndpointView, panel: PanelView, values: Values, answer: Answer) {
+  const drawable = toDrawable(endpoint, values, answer);
+  const drawing = toDrawing(toPanelChart(drawable.charts, panel), drawable);
+  return { ...drawable, drawing, ...lineLinks(endpoint, values) };
 }
 
 function Failure({ error }: { readonly error: ApiError }) {

@@ -43,8 +43,7 @@ export function Result({ answer, descriptions, tested }: ResultProps) {
       description: descriptions.get(one.name) ?? '',
       search: null,
     }));
-    const { values, rows, now } = value;
-    return toDrawable({ ...value, columns }, { values, rows, atMs: Date.parse(now) });
+    return toDrawable({ ...value, columns }, value.values, { rows: value.rows, atMs: Date.parse(value.now) });
   }, [value, descriptions]);
   return (
     <RunPanel
@@ -66,7 +65,7 @@ export function Result({ answer, descriptions, tested }: ResultProps) {
         code === 'invalid_definition' && <p role="alert">Not run: the files have the faults above.</p>
       }
     >
-      {({ rows }) => drawn && <Views rows={rows} {...{ drawn, view }} onView={setView} />}
+      {() => drawn && <Views {...{ drawn, view }} onView={setView} />}
     </RunPanel>
   );
 }
