@@ -15,7 +15,7 @@ import {
 } from '../address.ts';
 import { type FieldName, useExploring } from '../exploring.ts';
 import { exclude, termOf } from '../lines/line.ts';
-import { isRejected, WorkNote } from '../lines/use-work.tsx';
+import { hasOlder, isRejected, readBackTo, WorkNote } from '../lines/use-work.tsx';
 import { searchPath, toRange } from '../search.ts';
 import { type BarSeries, type Bars, type Histogram, toBars } from './use-histogram.ts';
 import './histogram.css';
@@ -102,10 +102,9 @@ const HEIGHT_PX = 116;
 
 function useDrawn(bars: Bars, deploys: readonly Deploy[]): Chart {
   const { address, histogram } = useExploring();
-  const { slicesRead, slices, backToMs } = histogram;
   const mark = parseMark(address.mark);
   const [from, until] = [mark?.fromMs, mark?.untilMs];
-  const countedBackToMs = slicesRead < slices ? backToMs : undefined;
+  const countedBackToMs = hasOlder(histogram) ? readBackTo(histogram) : undefined;
   return useMemo(() => {
     const { starts, spans, partial, series, areLines } = bars;
     const shade = <T,>(fromMs: number | undefined, untilMs: number | undefined, color: T) =>
@@ -128,8 +127,9 @@ function useDrawn(bars: Bars, deploys: readonly Deploy[]): Chart {
   }, [bars, countedBackToMs, from, until, deploys]);
 }
 
-function describeTotal({ slicesRead, slices, isOld, state }: Histogram, total: number): string {
-  if (slicesRead === slices || slicesRead === 0 || isOld) return total === 1 ? 'event' : 'events';
+function describeTotal(histogram: Histogram, total: number): string {
+  const { slicesRead, isOld, state } = histogram;
+  if (!hasOlder(histogram) || slicesRead === 0 || isOld) return total === 1 ? 'event' : 'events';
   return state.kind === 'running' ? 'events so far' : 'events counted, not all';
 }
 
