@@ -48,10 +48,14 @@ export function notUnderstood(status: number): ApiError {
   });
 }
 
-/** What an answer of the service has: these members, of which `result` is a list; or it is a list, by itself or as `result`. */
-export type Needs<T> = readonly (keyof T & string)[] | (T extends readonly unknown[] ? 'list' : never);
+/** The members that an answer of the service has; `result` is a list. */
+export type Needs<T> = readonly (keyof T & string)[];
 
-/** @throws ApiError if it is not JSON, or not what is needed: a proxy may send its own answer, another version another one */
+/**
+ * A list by itself, as that of sources with TAILRACE_STUDIO=1, is a `result`.
+ *
+ * @throws ApiError if it is not JSON, or not what is needed: a proxy may send its own answer, another version another one
+ */
 export function parseAnswer<T>(
   { text, status }: Pick<RawAnswer, 'text' | 'status'>,
   needs: Needs<T>,
@@ -63,20 +67,16 @@ export function parseAnswer<T>(
   } catch {
     throw notUnderstood(status);
   }
-  if (!isAnswer(value, needs)) throw notUnderstood(status);
-  return value as T; // the routes answer what src/management/view.ts says
+  const answer = Array.isArray(value) ? { result: value } : value;
+  if (!isAnswer(answer, needs)) throw notUnderstood(status);
+  return answer as T; // the routes answer what src/management/view.ts says
 }
 
-function isAnswer(value: unknown, needs: 'list' | readonly string[]): boolean {
+function isAnswer(value: unknown, needs: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { result } = value as { readonly result?: unknown };
-  if (typeof needs === 'string') return isList(value) || isList(result);
-  const hasList = !needs.includes('result') || isList(result);
+  const hasList = !needs.includes('result') || (Array.isArray(result) && !result.includes(null));
   return hasList && needs.every((name) => Object.hasOwn(value, name));
-}
-
-function isList(value: unknown): boolean {
-  return Array.isArray(value) && !value.includes(null);
 }
 
 interface CallOptions {

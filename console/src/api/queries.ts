@@ -14,12 +14,10 @@ import type {
 import type { WorkbenchView } from '../../../src/management/workbench-view.ts';
 import { ApiError, type Client, type Needs } from './client.ts';
 
-export const ClientContext = createContext<Client | undefined>(undefined);
+export const ClientContext = createContext<Client>(undefined as never); // the app is around all that use it
 
 export function useClient(): Client {
-  const client = use(ClientContext);
-  if (client === undefined) throw new Error('no key is signed in');
-  return client;
+  return use(ClientContext);
 }
 
 /** Whether a key may search: one that is limited to endpoints reads what those return, and no events by themselves. */
@@ -56,9 +54,6 @@ export interface List<T> {
   readonly result: readonly T[];
 }
 
-/** With TAILRACE_STUDIO=1 the response is the list itself. */
-type SourceList = List<SourceView> | readonly SourceView[];
-
 // Endpoints may be added or removed at any time.
 export const ENDPOINTS_EVERY_MS = 60_000;
 
@@ -74,16 +69,12 @@ export const queries = {
   projects: query<Projects>('/api/projects', ['result']),
   searches: query<List<SavedSearchView>>('/api/searches', ['result']),
   searchSources: query<List<SearchSource>>('/api/search/sources', ['result']),
-  sources: query<SourceList>('/api/sources', 'list'),
+  sources: query<List<SourceView>>('/api/sources', ['result']),
   workbench: query<WorkbenchView>('/api/workbench', ['functions', 'tables']),
 } as const;
 
 export function query<T>(path: string, needs: Needs<T>, staleTime = 0): Query<T> {
   return { queryKey: [path], needs, staleTime };
-}
-
-export function sourcesOf(list: SourceList): readonly SourceView[] {
-  return 'result' in list ? list.result : list;
 }
 
 // An answer that no part shows.
@@ -93,7 +84,6 @@ const DEFAULTS: DefaultOptions = {
   queries: {
     // The service may run on this machine, which needs no network.
     networkMode: 'always',
-    refetchOnReconnect: false,
     refetchOnWindowFocus: false,
     // An error says when to try again. By itself the console does not: a query that fails costs as much as one that does not.
     retry: false,
@@ -199,7 +189,7 @@ export function useSources() {
   const definitions = useRead(queries.sources);
   const live = useOverview();
   return {
-    sources: definitions.value && sourcesOf(definitions.value),
+    sources: definitions.value?.result,
     /** The state of a source; `undefined` for keys without `manage`, and before it has been read. */
     stateOf: (name: string) => live.value?.sources.find((one) => one.name === name),
     mayWatch,

@@ -15,12 +15,10 @@ import { resolveSearch, type Search, searchPath } from './search.ts';
 /** What the parts of the page share: the address, what is read for it, and what changes it. */
 export type Exploring = ReturnType<typeof useAddressedSearch>;
 
-export const ExploringContext = createContext<Exploring | undefined>(undefined);
+export const ExploringContext = createContext<Exploring>(undefined as never); // the page is around all that use it
 
 export function useExploring(): Exploring {
-  const exploring = use(ExploringContext);
-  if (exploring === undefined) throw new Error('not within the page of Explore');
-  return exploring;
+  return use(ExploringContext);
 }
 
 export function useAddressedSearch() {

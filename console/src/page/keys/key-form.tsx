@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { CreatedKeyView, EndpointView } from '../../../../src/management/view.ts';
-import { mayGrant, queries, sourcesOf, useClient, useRead } from '../../api/queries.ts';
+import { mayGrant, queries, useClient, useRead } from '../../api/queries.ts';
 import { Checks, Group, Input, Select, TextField, useFault } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { Button, QuietButton, Segmented } from '../../ui/page-part.tsx';
@@ -19,7 +19,7 @@ export function KeyForm(props: Readonly<{ onMade: (made: CreatedKeyView) => void
   const { onMade, onClose } = props;
   const client = useClient();
   const endpoints = useRead(queries.endpoints).value?.result ?? [];
-  const sources = sourcesOf(useRead(queries.sources).value ?? []);
+  const sources = useRead(queries.sources).value?.result ?? [];
   const sending = useMutation({
     mutationFn: (data: FormData) => client.post<CreatedKeyView>('/api/keys', ['key', 'id'], toBody(data)),
     onSuccess: onMade,

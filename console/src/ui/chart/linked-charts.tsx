@@ -35,7 +35,7 @@ interface LinkedChartProps extends LineLinks, Pick<PlotProps, 'chart' | 'heightP
 export function LinkedChart({ chart, heightPx, hidesTitle = false, ...lines }: LinkedChartProps) {
   const id = useId();
   const zone = useZone();
-  const { at: instant, setAt, zoom, setZoom, selected, setSelected } = useChartLinks();
+  const { at: instant, setAt, zoom, setZoom, selected, setSelected } = use(LinksContext);
   const [hasFocus, setHasFocus] = useState(false);
   const tag = useRef<HTMLSpanElement>(null);
   const { spans, title } = chart;
@@ -179,7 +179,7 @@ interface SelectedSpan extends Span {
   readonly opens: boolean;
 }
 
-const LinksContext = createContext<ReturnType<typeof useLinks> | undefined>(undefined);
+const LinksContext = createContext<ReturnType<typeof useLinks>>(undefined as never); // LinkCharts is around each chart
 
 /** What several charts share; all in seconds since the epoch, since their spans may differ. */
 function useLinks() {
@@ -193,12 +193,6 @@ function useLinks() {
 /** Charts below it have one cursor, selection and zoom. */
 export function LinkCharts({ children }: { readonly children: ReactNode }) {
   return <LinksContext value={useLinks()}>{children}</LinksContext>;
-}
-
-function useChartLinks() {
-  const links = use(LinksContext);
-  if (links === undefined) throw new Error('LinkCharts is not around this chart');
-  return links;
 }
 
 function Legend({ chart, at, isLive }: Pick<PlotProps, 'chart' | 'at'> & { readonly isLive: boolean }) {

@@ -5,18 +5,11 @@ import {
   closeBrackets,
   closeBracketsKeymap,
   closeCompletion,
-  completionKeymap,
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { SQLDialect } from '@codemirror/lang-sql';
 import { yaml } from '@codemirror/lang-yaml';
-import {
-  bracketMatching,
-  indentOnInput,
-  indentUnit,
-  syntaxHighlighting,
-  syntaxTree,
-} from '@codemirror/language';
+import { bracketMatching, indentOnInput, syntaxHighlighting, syntaxTree } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
 import { Annotation, type Extension, type Text } from '@codemirror/state';
 import {
@@ -26,7 +19,6 @@ import {
   highlightActiveLineGutter,
   keymap,
   lineNumbers,
-  tooltips,
 } from '@codemirror/view';
 import { tagHighlighter, tags } from '@lezer/highlight';
 import { type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react';
@@ -131,8 +123,6 @@ function createExtensions({ language, label }: Look, latest: () => EditorProps):
     closeBrackets(),
     indentOnInput(),
     typeOver,
-    indentUnit.of('  '),
-    tooltips({ position: 'fixed' }),
     language === 'sql' ? clickhouse.language : yaml(),
     syntaxHighlighting(codes),
     EditorView.lineWrapping,
@@ -146,7 +136,6 @@ function createExtensions({ language, label }: Look, latest: () => EditorProps):
     keymap.of([
       { key: 'Mod-Enter', run },
       ...closeBracketsKeymap,
-      ...completionKeymap,
       ...historyKeymap,
       ...lintKeymap,
       ...defaultKeymap,
