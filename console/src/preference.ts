@@ -16,22 +16,8 @@ const NAME = 'tailrace.preference';
 const FALLBACK: Preference = { zone: 'local', theme: 'system', wrap: false, widths: {} };
 
 export function readPreference(): Preference {
-  try {
-    const stored = JSON.parse(localStorage.getItem(NAME) ?? '{}') as Partial<Preference>;
-    const { zone, theme, wrap, widths } = stored;
-    return {
-      zone: zone === 'utc' ? 'utc' : FALLBACK.zone,
-      theme: theme === 'light' || theme === 'dark' ? theme : FALLBACK.theme,
-      wrap: wrap === true,
-      widths: numbersOf(widths),
-    };
-  } catch {
-    return FALLBACK;
-  }
-}
-
-function numbersOf(stored: Readonly<Record<string, number>> = {}): Record<string, number> {
-  return Object.fromEntries(Object.entries(stored).filter(([, size]) => Number.isFinite(size)));
+  const stored = JSON.parse(localStorage.getItem(NAME) ?? '{}') as Partial<Preference>; // only applyPreference writes it
+  return { ...FALLBACK, ...stored };
 }
 
 export function applyPreference(preference: Preference): void {

@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useState } from 'react';
 import { describeRange, lastMs } from '../../../format/range.ts';
 import { formatCount } from '../../../format/show.ts';
 import { usePreference, useZone } from '../../../preference.ts';
@@ -161,8 +161,6 @@ function useTail(held: boolean) {
   const client = useClient();
   const [waiting, setWaiting] = useState<readonly Line[]>([]);
   const [error, setError] = useState<ApiError>();
-  const latest = useRef({ search, shown: lines.lines });
-  latest.current = { search, shown: lines.lines };
   const path = searchPath(search, undefined, {});
   const { add } = lines;
 
@@ -176,23 +174,23 @@ function useTail(held: boolean) {
     if (!held && waiting.length > 0) show();
   }, [held, waiting, show]);
 
+  // What the list has does not wait.
+  const take = useEffectEvent((found: readonly Line[]) => {
+    const known = new Set(lines.lines.map(({ key }) => key));
+    const further = found.filter(({ key }) => !known.has(key));
+    setWaiting((before) => mergeLines(before, further));
+  });
+  const catchUp = useEffectEvent(async (signal: AbortSignal) => {
+    const found = await readSince(search, lines.lines[0], { client, signal });
+    if (!signal.aborted) take(found);
+  });
   useEffect(() => {
     if (!live) return;
-    // What the list has does not wait.
-    const take = (found: readonly Line[]) => {
-      const known = new Set(latest.current.shown.map(({ key }) => key));
-      const further = found.filter(({ key }) => !known.has(key));
-      setWaiting((before) => mergeLines(before, further));
-    };
     const controller = new AbortController();
     const { signal } = controller;
     void followTail(client.openEvents, path, {
       signal,
-      async catchUp() {
-        const { search: now, shown } = latest.current;
-        const found = await readSince(now, shown[0], { client, signal });
-        if (!signal.aborted) take(found);
-      },
+      catchUp: () => catchUp(signal),
       onOpen: () => setError(undefined),
       onRows: (rows) => take(rows.map((row) => toLine(parseJson(row) as Row))), // of the tail
       onFailure(failure) {
