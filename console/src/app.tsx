@@ -2,7 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { type ComponentProps, useCallback, useEffect, useMemo, useState } from 'react';
 import { matchRoute, useLocation, useRouter } from 'wouter';
 import type { Me } from '../../src/management/view.ts';
-import { type Client, callRaw, createClient, parseAnswer } from './api/client.ts';
+import { type Client, callRaw, createClient, parseAnswer, type SignedIn } from './api/client.ts';
 import { ClientContext, createCache } from './api/queries.ts';
 import {
   announceSignOut,
@@ -19,11 +19,7 @@ import { PAGES } from './page.ts';
 import { applyPreference, PreferenceContext, readPreference } from './preference.ts';
 import { Shell } from './shell.tsx';
 
-interface Session {
-  /** `undefined`: a cookie has the session. */
-  readonly key: string | undefined;
-  readonly self: Me;
-}
+type Session = Pick<SignedIn, 'key' | 'self'>;
 
 const WITHOUT_KEY: Session = {
   key: undefined,

@@ -84,18 +84,15 @@ interface CallOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** Called if the key is not accepted (any more). */
+  readonly onRejected?: () => void;
 }
 
 /** An answer as it came: its bytes and their text, its headers, and how long it took from here. */
 export type RawAnswer = Awaited<ReturnType<typeof callRaw>>;
 
-interface RequestOptions extends CallOptions {
-  /** Called if the key is not accepted (any more). */
-  readonly onRejected?: () => void;
-}
-
 /** Asks the service with a key. @throws ApiError */
-export async function callRaw(key: string | undefined, path: string, options: RequestOptions = {}) {
+export async function callRaw(key: string | undefined, path: string, options: CallOptions = {}) {
   const startMs = performance.now();
   const response = await request(key, path, options);
   const blob = await reachable(response.blob(), options.signal);
@@ -109,7 +106,7 @@ const EVENT_CHARS_MAX = 64 * 1024 * 1024;
 async function openEvents(
   key: string | undefined,
   path: string,
-  options: RequestOptions,
+  options: CallOptions,
 ): Promise<ReadableStream<EventSourceMessage>> {
   const headers = { accept: 'text/event-stream', ...options.headers };
   const { body, status } = await request(key, path, { ...options, headers });
@@ -120,7 +117,7 @@ async function openEvents(
 }
 
 /** @returns a good response @throws ApiError */
-async function request(key: string | undefined, path: string, options: RequestOptions): Promise<Response> {
+async function request(key: string | undefined, path: string, options: CallOptions): Promise<Response> {
   const { method = 'GET', body, headers = {}, signal = null, onRejected } = options;
   const fetching = fetch(path, {
     method,
@@ -183,7 +180,7 @@ function parseError(text: string): Rejection | undefined {
 
 export type Client = ReturnType<typeof createClient>;
 
-interface SignedIn {
+export interface SignedIn {
   readonly self: Me;
   /** `undefined`: a cookie has the session. */
   readonly key: string | undefined;

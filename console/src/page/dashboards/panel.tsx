@@ -4,9 +4,7 @@ import { Link } from 'wouter';
 import type { PanelView } from '../../../../src/management/dashboard-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { type Answer, toAnswer } from '../../api/answer.ts';
-import type { ApiError } from '../../api/client.ts';
 import { useClient } from '../../api/queries.ts';
-import type { TimeRange } from '../../format/range.ts';
 import { type Values, withQuery } from '../../format/values.ts';
 import { toDrawing } from '../../ui/chart/draw.ts';
 import { toDrawable } from '../../ui/chart/drawable.ts';
@@ -14,15 +12,7 @@ import { PlainDrawing } from '../../ui/chart/drawings.tsx';
 import { LinkedChart } from '../../ui/chart/linked-charts.tsx';
 import { toPanelChart } from '../../ui/chart/rule.ts';
 import { lineLinks, queryPath } from '../endpoint/lines.ts';
-import { findPanelValues } from './values.ts';
-
-export interface PageState {
-  readonly values: Values;
-  readonly range: TimeRange;
-  readonly refreshSeconds: number | undefined;
-  /** When the range was chosen or refreshed by hand. */
-  readonly nowMs: number;
-}
+import { findPanelValues, type PageState } from './values.ts';
 
 interface PanelProps {
   readonly panel: PanelView;
@@ -77,7 +67,10 @@ function EndpointPanel(props: PanelProps & { readonly endpoint: EndpointView }) 
       href={withQuery(`/endpoints/${endpoint.name}`, values)}
     >
       {missing.length > 0 && <Note>Choose {missing.join(' and ')} above.</Note>}
-      {error !== undefined && <Failure error={error} />}
+      {error !== undefined && error.code !== 'endpoint_not_found' && <Note tone="bad">{error.message}</Note>}
+      {error?.code === 'endpoint_not_found' && (
+        <Note tone="warn">This endpoint was removed since the page was opened.</Note>
+      )}
       {missing.length === 0 && error === undefined && drawn === undefined && (
         <Note>
           <span role="status">Reading…</span>
@@ -107,11 +100,6 @@ function draw(endpoint: EndpointView, panel: PanelView, values: Values, answer: 
   const drawable = toDrawable(endpoint, values, answer);
   const drawing = toDrawing(toPanelChart(drawable.charts, panel), drawable);
   return { ...drawable, drawing, ...lineLinks(endpoint, values) };
-}
-
-function Failure({ error }: { readonly error: ApiError }) {
-  if (error.code !== 'endpoint_not_found') return <Note tone="bad">{error.message}</Note>;
-  return <Note tone="warn">This endpoint was removed since the page was opened.</Note>;
 }
 
 function Note({ tone, children }: { readonly tone?: 'warn' | 'bad'; readonly children: ReactNode }) {

@@ -23,6 +23,7 @@ import {
 import { tagHighlighter, tags } from '@lezer/highlight';
 import { type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
+import type { ApiError } from '../../api/client.ts';
 import { KEYWORDS, NO_WORDS, suggest, TYPES, type Vocabulary } from './completion.ts';
 import style from './theme.css?inline';
 
@@ -44,13 +45,8 @@ export interface EditorHandle {
   goTo(fault: Fault): void;
 }
 
-export interface Fault {
-  readonly message: string;
-  /** From 1; without one the fault concerns the whole text. */
-  readonly line?: number | undefined;
-  /** From 1; without one the fault concerns the whole line. */
-  readonly column?: number | undefined;
-}
+/** Without a line it concerns the whole text, without a column the whole line. */
+export type Fault = Pick<ApiError['errors'][number], 'message' | 'line' | 'column'>;
 
 /** An editor in a shadow root: in a document CodeMirror adds `<style>`, which the Content-Security-Policy rejects. */
 export function CodeMirror(props: EditorProps) {
