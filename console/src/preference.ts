@@ -1,11 +1,9 @@
 import { createContext, use } from 'react';
 import type { Zone } from './format/show.ts';
 
-export type Theme = 'system' | 'light' | 'dark';
-
 interface Preference {
   readonly zone: Zone;
-  readonly theme: Theme;
+  readonly theme: 'system' | 'light' | 'dark';
   /** Lines of events: long messages go on in further lines. */
   readonly wrap: boolean;
   /** Widths of columns of lines that were changed, in rem, by name. */

@@ -152,11 +152,15 @@ export function useFiring(): readonly AlertView[] {
   return value?.result.filter(({ state }) => state === 'firing') ?? [];
 }
 
+/** While it is running, `value` is that of the run before. */
 export type Run<T> =
-  | { readonly state: 'idle' | 'stopped' }
-  | { readonly state: 'running'; readonly before: T | undefined }
-  | { readonly state: 'done'; readonly value: T }
-  | { readonly state: 'failed'; readonly error: ApiError };
+  | {
+      readonly state: 'idle' | 'stopped' | 'running';
+      readonly value?: T | undefined;
+      readonly error?: undefined;
+    }
+  | { readonly state: 'done'; readonly value: T; readonly error?: undefined }
+  | { readonly state: 'failed'; readonly value?: undefined; readonly error: ApiError };
 
 /** Runs a request of the user once for each key; another one aborts it, in the engine too; undefined: nothing is wanted. */
 export function useRun<T>(
@@ -176,11 +180,7 @@ export function useRun<T>(
   if (data !== undefined) before.current = data;
   if (key === undefined) return { state: 'idle' };
   if (error !== null) return { state: 'failed', error };
-  return data === undefined ? { state: 'running', before: before.current } : { state: 'done', value: data };
-}
-
-export function latestOf<T>(run: Run<T>): T | undefined {
-  return run.state === 'done' ? run.value : run.state === 'running' ? run.before : undefined;
+  return data === undefined ? { state: 'running', value: before.current } : { state: 'done', value: data };
 }
 
 /** The sources that the key may see, with live numbers if it has `manage`. */

@@ -31,17 +31,13 @@ export function Trail() {
     <RowTable
       title="Audit trail"
       {...pages}
-      rows={pages.rows?.toSorted(compareEntries)}
+      // Rejections are counted for a minute, and written after later changes.
+      rows={pages.rows?.toSorted((a, b) => (b.at ?? '').localeCompare(a.at ?? '') || b.id - a.id)}
       columns={COLUMNS}
       keyOf={({ id }) => id}
       empty={['No entries', 'Created, changed and revoked keys appear here; rejections once a minute.']}
     />
   );
-}
-
-/** By their time: rejections are counted for a minute, and written after later changes. */
-function compareEntries(a: KeyEntry, b: KeyEntry): number {
-  return (b.at ?? '').localeCompare(a.at ?? '') || b.id - a.id;
 }
 
 /** The reasons of rejected requests (docs/keys.md, audit trail). */

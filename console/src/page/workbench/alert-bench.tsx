@@ -4,7 +4,7 @@ import { Link, useLocation, useSearch } from 'wouter';
 import type { AlertReplayView } from '../../../../src/management/alert-view.ts';
 import type { SavedEndpoint } from '../../../../src/management/workbench-view.ts';
 import { pause } from '../../api/follow.ts';
-import { latestOf, queries, useClient, useRead, useRun } from '../../api/queries.ts';
+import { queries, useClient, useRead, useRun } from '../../api/queries.ts';
 import { formatSeconds } from '../../format/show.ts';
 import { Code } from '../../ui/code.tsx';
 import { ErrorNote, Reading } from '../../ui/page-part.tsx';
@@ -69,9 +69,8 @@ function useParts(search: string, name: string) {
   const run = useRun(search === '' ? undefined : ['/api/search/endpoint', search], (client, signal) =>
     readSearchEndpoint(client, search, signal),
   );
-  const unsaved = latestOf(run);
-  const failure = run.state === 'failed' ? run.error : undefined;
-  const error = workbench.error ?? endpoints.error ?? alerts.error ?? failure;
+  const { value: unsaved } = run;
+  const error = workbench.error ?? endpoints.error ?? alerts.error ?? run.error;
   const isMissing = search !== '' && unsaved === undefined;
   if (isMissing || !workbench.value || !endpoints.value || !alerts.value)
     return { parts: undefined, unsaved, error };

@@ -106,7 +106,7 @@ export function Bench({ name, draftName, opened, workbench, onSaved }: BenchProp
           values={run.values}
           projects={projects.value?.result}
           busy={run.answer.state === 'running'}
-          error={run.answer.state === 'failed' ? run.answer.error : undefined}
+          error={run.answer.error}
           onChange={work.setValue}
           onRun={run.start}
           onStop={run.stop}

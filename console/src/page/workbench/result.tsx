@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { SavedTest } from '../../../../src/management/workbench-view.ts';
 import { formatJson } from '../../api/answer.ts';
-import { latestOf, type Run, useClient } from '../../api/queries.ts';
+import { type Run, useClient } from '../../api/queries.ts';
 import { formatBytes, formatMs, formatRows } from '../../format/show.ts';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
 import { toDrawable } from '../../ui/chart/drawable.ts';
@@ -35,7 +35,7 @@ interface Tested {
 
 export function Result({ answer, descriptions, tested }: ResultProps) {
   const [view, setView] = useState<View>();
-  const value = latestOf(answer);
+  const { value } = answer;
   const drawn = useMemo(() => {
     if (value === undefined) return undefined;
     const columns = value.columns.map((one) => ({

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { WorkbenchView } from '../../../../src/management/workbench-view.ts';
-import { latestOf, queries, useRead, useRun } from '../../api/queries.ts';
+import { queries, useRead, useRun } from '../../api/queries.ts';
 import { MissingPage, Reading } from '../../ui/page-part.tsx';
 import { Bench } from './bench.tsx';
 import { newEndpoint } from './definition.ts';
@@ -59,12 +59,12 @@ function Opened({ name, search, round, workbench, onSaved }: OpenedProps) {
     const path = filesPath('endpoints', first);
     return toBase(await client.call<StoredFiles>(path, ['definition', 'sql', 'version'], { signal }));
   });
-  const opened = latestOf(read);
+  const { value: opened } = read;
   if (opened === undefined)
     return (
       <>
         <WorkHead endpoint={name} />
-        <Reading error={read.state === 'failed' ? read.error : undefined} />
+        <Reading error={read.error} />
       </>
     );
   const draftName = searched === '' ? name : `?${searched}`;

@@ -4,15 +4,7 @@ import { useZone } from '../../../preference.ts';
 import { type Chart, describeAt, type Selection } from '../../../ui/chart/chart.ts';
 import { Plot } from '../../../ui/chart/plot.tsx';
 import { ErrorNote, QuietButton } from '../../../ui/page-part.tsx';
-import {
-  formatMeasure,
-  MEASURES,
-  type MeasureName,
-  needsNumbers,
-  parseMark,
-  parseMeasure,
-  TOPS,
-} from '../address.ts';
+import { formatMeasure, MEASURES, type MeasureName, parseMark, parseMeasure, TOPS } from '../address.ts';
 import { type FieldName, useExploring } from '../exploring.ts';
 import { exclude, termOf } from '../lines/line.ts';
 import { hasOlder, isRejected, readBackTo, WorkNote } from '../lines/use-work.tsx';
@@ -270,6 +262,6 @@ const EACH_HAS = ['timestamp', 'metadata', 'event_message'];
 /** The fields that a measure may be of: numbers, as far as it is known. */
 function fieldsFor(name: MeasureName, fields: readonly FieldName[]): readonly string[] {
   const isFitting = ({ name: field, type }: FieldName) =>
-    needsNumbers(name) ? type === 'integer' || type === 'number' : !EACH_HAS.includes(field);
+    name === 'distinct' ? !EACH_HAS.includes(field) : type === 'integer' || type === 'number';
   return fields.filter(isFitting).map(({ name: field }) => field);
 }

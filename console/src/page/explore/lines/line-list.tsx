@@ -115,8 +115,10 @@ function useListState(lines: readonly Line[], onHeld: LineListProps['onHeld']) {
   const scroll = useRef<HTMLElement>(null);
   const isHeld = isScrolled || (open.size > 0 && lines.some(({ key }) => open.has(key)));
   // Before the next lines come. A list that is gone is not looked at.
-  useLayoutEffect(() => onHeld(isHeld), [isHeld, onHeld]);
-  useEffect(() => () => onHeld(false), [onHeld]);
+  useLayoutEffect(() => {
+    onHeld(isHeld);
+    return () => onHeld(false);
+  }, [isHeld, onHeld]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the lines are of another search
   useEffect(() => goToNewest(scroll.current, address.order), [read.search]);
   const virtual = useVirtualizer({
