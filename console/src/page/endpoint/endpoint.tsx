@@ -39,7 +39,11 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
   const { query, change } = usePageAddress();
   const [round, setRound] = useState(0);
   const [fresh, setFresh] = useState(false);
-  const values = useMemo(() => withPins(endpoint, valuesIn(query, endpoint.parameters)), [endpoint, query]);
+  const values = useMemo((): Values => {
+    // A pinned value overrides the URL: the service rejects every other value.
+    const pins = endpoint.parameters.flatMap(({ name, pinned }) => (pinned === null ? [] : [[name, pinned]]));
+    return { ...valuesIn(query, endpoint.parameters), ...Object.fromEntries(pins) };
+  }, [endpoint, query]);
   const missing = endpoint.parameters.filter(({ name, required }) => required && !ownMember(values, name));
   const isReady = missing.length === 0;
   const path = queryPath(endpoint.name, values);
@@ -79,7 +83,7 @@ function Head({ endpoint, values }: CalledProps) {
   const { name, description, caching_seconds: caching, warming_seconds: warming, max_rows: rows } = endpoint;
   return (
     <div className="page-head">
-      <div className="endpoint-head">
+      <div className="row endpoint-head">
         <h1>{name}</h1>
         <Tag>{caching === null ? 'not cached' : `cached ${formatSeconds(caching)}`}</Tag>
         {warming !== null && <Tag>kept warm every {formatSeconds(warming)}</Tag>}
@@ -99,12 +103,6 @@ function Head({ endpoint, values }: CalledProps) {
       <p>{description}</p>
     </div>
   );
-}
-
-/** A pinned value overrides the URL: the service rejects every other value. */
-function withPins({ parameters }: EndpointView, values: Values): Record<string, string> {
-  const pins = parameters.flatMap(({ name, pinned }) => (pinned === null ? [] : [[name, pinned] as const]));
-  return { ...values, ...Object.fromEntries(pins) };
 }
 
 interface ParameterFormProps extends CalledProps {
@@ -140,7 +138,7 @@ function ParameterForm({ endpoint, values, busy, error, onRun }: ParameterFormPr
         onRun={endpoint.query_sandboxing ? run : undefined}
         onChange={(name, value) => setDraft((before) => ({ ...before, [name]: value }))}
       />
-      <div className="parameter-actions">
+      <div className="row parameter-actions">
         <Button type="submit" look="primary" disabled={busy}>
           {busy ? 'Running…' : 'Run'}
         </Button>

@@ -28,7 +28,7 @@ export function RunPanel<T extends WithRows>(props: RunPanelProps<T>) {
   const isRunning = run.state === 'running';
   const facts = run.state === 'done' && (
     <>
-      <ul className="meta small number" aria-label={`About this ${title.toLowerCase()}`}>
+      <ul className="row meta small number" aria-label={`About this ${title.toLowerCase()}`}>
         {factsOf(run.value).map(
           // biome-ignore lint/suspicious/noArrayIndexKey: a fact has no other identity
           (fact, i) => fact !== false && <li key={i}>{fact}</li>,

@@ -29,7 +29,7 @@ export function ExploreHead({ onHelp }: { readonly onHelp: () => void }) {
       <div className="explore-bar">
         <h1>Explore</h1>
         <TimeRangeControl value={address.range} onChange={(range) => change({ range })} onRefresh={refresh} />
-        <div className="explore-tools">
+        <div className="row explore-tools">
           <Popover label="Saved" title="Saved searches">
             {(close) => <SavedSearches onClose={close} />}
           </Popover>

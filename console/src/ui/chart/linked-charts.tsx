@@ -48,7 +48,7 @@ export function LinkedChart({ chart, heightPx, hidesTitle = false, ...lines }: L
   };
   return (
     <figure className="chart" aria-labelledby={id}>
-      <figcaption className="chart-head">
+      <figcaption className="row chart-head">
         <h3 id={id} className={isHere || hidesTitle ? 'visually-hidden' : ''}>
           {title}
         </h3>
@@ -134,7 +134,13 @@ function SelectionBar(props: SelectionBarProps) {
   const lines = span.until > span.from ? linesOf?.(span) : undefined;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is of a form
-    <div className="chart-bar" role="group" aria-label={`Selected: ${text}`} ref={bar} onKeyDown={onKeyDown}>
+    <div
+      className="row chart-bar"
+      role="group"
+      aria-label={`Selected: ${text}`}
+      ref={bar}
+      onKeyDown={onKeyDown}
+    >
       <span className="number small" role="status">
         {text}
       </span>

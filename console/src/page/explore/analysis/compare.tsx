@@ -19,7 +19,7 @@ export function Compare() {
   const sets = all.find(({ id }) => id === address.compare) ?? all[0];
   return (
     <section className="panel analysis" aria-label="Compare">
-      <div className="analysis-bar">
+      <div className="row analysis-bar">
         {sets !== undefined && all.length > 1 && (
           <Segmented<CompareSets['id']>
             label="Compare with the rest"

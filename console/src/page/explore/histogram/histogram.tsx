@@ -34,7 +34,7 @@ export function HistogramPanel() {
   };
   return (
     <section className="panel histogram" aria-label="Events over time">
-      <div className="histogram-head">
+      <div className="row histogram-head">
         <span className="number">
           <strong>{histogram.slicesRead === 0 ? '–' : formatCount(bars.total)}</strong>{' '}
           <span className="muted">{describeTotal(histogram, bars.total)}</span>

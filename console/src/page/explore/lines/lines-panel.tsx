@@ -24,7 +24,7 @@ const FieldList = lazyPart(
 
 export function LinesPanel() {
   const { address, change, lines } = useExploring();
-  const { order } = address;
+  const { live, order } = address;
   const { preference, change: prefer } = usePreference();
   const [showFields, setShowFields] = useState(false);
   const [isPaused, setPaused] = useState(false);
@@ -32,9 +32,21 @@ export function LinesPanel() {
   // The lines that are looked at stay in their place.
   const tail = useTail(isPaused || isHeld);
   const { state, more } = lines;
+  const onLive = () => {
+    setPaused(false);
+    // A live list ends now.
+    const range = address.range.kind === 'last' ? address.range : LAST_HOUR;
+    change(live ? { live: false } : { live: true, range });
+  };
+  const onShow = () => {
+    setPaused(false);
+    tail.show(); // also while a line is open
+    // Once they are in the list.
+    requestAnimationFrame(() => goToNewest(document.querySelector('.line-list'), order));
+  };
   return (
     <section className="panel line-panel" aria-label="Events">
-      <div className="line-bar">
+      <div className="row line-bar">
         <QuietButton aria-pressed={showFields} onClick={() => setShowFields(!showFields)}>
           Fields
         </QuietButton>
@@ -52,7 +64,20 @@ export function LinesPanel() {
         >
           Oldest first
         </QuietButton>
-        <LiveControls {...{ tail, isPaused }} onPaused={setPaused} />
+        <QuietButton aria-pressed={live} onClick={onLive}>
+          <span className={live && !isPaused ? 'live-pulse is-on' : 'live-pulse'} aria-hidden="true" />
+          Live
+        </QuietButton>
+        {live && (
+          <QuietButton aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
+            Pause
+          </QuietButton>
+        )}
+        {tail.count > 0 && (
+          <QuietButton className="line-waiting" onClick={onShow}>
+            {formatCount(tail.count)} new
+          </QuietButton>
+        )}
         <Status />
         {lines.hasNewer && <QuietButton onClick={() => change({ at: '' })}>Newest</QuietButton>}
         <WorkNote {...{ state, progress: lines, onResume: more }} doing="Searching" what="The search" />
@@ -83,44 +108,6 @@ function Status() {
       {count >= LINES_MAX && `: the most that are listed. For older ones choose an earlier range.`}
       {isMissing && ` · the line ${parseAt(at)?.id ?? at} is not among them`}
     </span>
-  );
-}
-
-type Tail = ReturnType<typeof useTail>;
-
-function LiveControls(props: Readonly<{ tail: Tail; isPaused: boolean; onPaused: (is: boolean) => void }>) {
-  const { tail, isPaused, onPaused } = props;
-  const { address, change } = useExploring();
-  const { live, order } = address;
-  const onLive = () => {
-    onPaused(false);
-    // A live list ends now.
-    const range = address.range.kind === 'last' ? address.range : LAST_HOUR;
-    change(live ? { live: false } : { live: true, range });
-  };
-  const onShow = () => {
-    onPaused(false);
-    tail.show(); // also while a line is open
-    // Once they are in the list.
-    requestAnimationFrame(() => goToNewest(document.querySelector('.line-list'), order));
-  };
-  return (
-    <>
-      <QuietButton aria-pressed={live} onClick={onLive}>
-        <span className={live && !isPaused ? 'live-pulse is-on' : 'live-pulse'} aria-hidden="true" />
-        Live
-      </QuietButton>
-      {live && (
-        <QuietButton aria-pressed={isPaused} onClick={() => onPaused(!isPaused)}>
-          Pause
-        </QuietButton>
-      )}
-      {tail.count > 0 && (
-        <QuietButton className="line-waiting" onClick={onShow}>
-          {formatCount(tail.count)} new
-        </QuietButton>
-      )}
-    </>
   );
 }
 

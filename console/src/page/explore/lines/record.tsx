@@ -38,7 +38,7 @@ export function Record({ id, line }: RecordProps) {
   const onAround = () => navigate(explorePath({ ...address, at: formatAt(line) }), { replace: true });
   return (
     <div className="record" id={id}>
-      <div className="record-bar">
+      <div className="row record-bar">
         <Segmented label="Show the event as" options={VIEWS} selected={view} onSelect={setView} />
         <Link href={around} className="button is-quiet" onClick={onAround}>
           Around this line
