@@ -35,6 +35,7 @@ interface Tested {
 
 export function Result({ answer, descriptions, tested }: ResultProps) {
   const [view, setView] = useState<View>();
+  const [isTesting, setTesting] = useState(false);
   const { value } = answer;
   const drawn = useMemo(() => {
     if (value === undefined) return undefined;
@@ -58,7 +59,13 @@ export function Result({ answer, descriptions, tested }: ResultProps) {
         `${formatMs(one.ms)} in all`,
       ]}
       actions={
-        tested !== undefined && answer.state === 'done' && <TestButton {...tested} answer={answer.value} />
+        tested !== undefined &&
+        answer.state === 'done' && (
+          <>
+            <Button onClick={() => setTesting(true)}>{KEEP}</Button>
+            {isTesting && <TestDialog {...tested} answer={answer.value} onClose={() => setTesting(false)} />}
+          </>
+        )
       }
       idle={<p className="muted">Press Run.</p>}
       failed={({ code }) =>
@@ -72,22 +79,13 @@ export function Result({ answer, descriptions, tested }: ResultProps) {
 
 interface TestProps extends Tested {
   readonly answer: Answered;
-}
-
-function TestButton(props: TestProps) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <Button onClick={() => setOpen(true)}>{KEEP}</Button>
-      {isOpen && <TestDialog {...props} onClose={() => setOpen(false)} />}
-    </>
-  );
+  readonly onClose: () => void;
 }
 
 const KEEP = 'Keep as a test';
 const ROWS_MAX = 20;
 
-function TestDialog({ name, base, asked, answer, onClose }: TestProps & { readonly onClose: () => void }) {
+function TestDialog({ name, base, asked, answer, onClose }: TestProps) {
   const client = useClient();
   const [title, setTitle] = useState('');
   const sending = useMutation({
@@ -132,7 +130,7 @@ function TestDialog({ name, base, asked, answer, onClose }: TestProps & { readon
   );
 }
 
-function findWhyNotKept({ base, asked, answer }: Omit<TestProps, 'name'>) {
+function findWhyNotKept({ base, asked, answer }: Pick<TestProps, 'base' | 'asked' | 'answer'>) {
   const count = answer.rows.length;
   if (base.sql !== asked.sql || base.definition !== asked.definition)
     return 'The result is not that of the saved files. Save, then run them again.';

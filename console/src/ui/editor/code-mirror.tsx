@@ -70,7 +70,11 @@ export function CodeMirror(props: EditorProps) {
     view?.dispatch({ changes, annotations: fromOutside.of(true) });
   }, [view, value]);
   useEffect(() => {
-    view?.dispatch(setDiagnostics(view.state, toDiagnostics(view.state.doc, faults ?? [])));
+    const marks = (faults ?? []).flatMap((fault): Diagnostic[] => {
+      const place = view && placeOf(view.state.doc, fault);
+      return place === undefined ? [] : [{ ...place, severity: 'error', message: fault.message }];
+    });
+    view?.dispatch(setDiagnostics(view.state, marks));
   }, [view, faults]);
   useImperativeHandle(
     ref,
@@ -164,13 +168,6 @@ function withCall(option: Completion): Completion {
     });
   };
   return { ...option, apply };
-}
-
-function toDiagnostics(doc: Text, faults: readonly Fault[]): Diagnostic[] {
-  return faults.flatMap((fault) => {
-    const place = placeOf(doc, fault);
-    return place === undefined ? [] : [{ ...place, severity: 'error', message: fault.message }];
-  });
 }
 
 /** The place to mark for a fault: its word, or its line without the indentation; undefined: the fault has no place. */
