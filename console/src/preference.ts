@@ -1,4 +1,4 @@
-import { createContext, use } from 'react';
+import { createContext, use, useEffect, useState } from 'react';
 import type { Zone } from './format/show.ts';
 
 interface Preference {
@@ -25,18 +25,29 @@ export function applyPreference(preference: Preference): void {
   document.documentElement.dataset['theme'] = dark ? 'dark' : 'light';
 }
 
-interface PreferenceState {
-  readonly preference: Preference;
-  /** The displayed theme, with `system` resolved. */
-  readonly shown: 'light' | 'dark';
-  change(change: Partial<Preference>): void;
-}
+type PreferenceState = ReturnType<typeof usePreferences>;
 
-export const PreferenceContext = createContext<PreferenceState>({
-  preference: FALLBACK,
-  shown: 'light',
-  change: () => {},
-});
+export const PreferenceContext = createContext<PreferenceState>(undefined as never); // the app is around all that use it
+
+/** The preferences of this browser, for the context. */
+export function usePreferences() {
+  const [preference, setPreference] = useState(readPreference);
+  const change = (part: Partial<Preference>) => {
+    const next = { ...preference, ...part };
+    applyPreference(next);
+    setPreference(next);
+  };
+  useEffect(() => {
+    // The system's own choice may change while the page is open.
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    const onChange = () => change({});
+    dark.addEventListener('change', onChange);
+    return () => dark.removeEventListener('change', onChange);
+  });
+  /** The displayed theme, with `system` resolved. */
+  const shown = document.documentElement.dataset['theme'] === 'dark' ? 'dark' : 'light';
+  return { preference, shown, change };
+}
 
 export function usePreference(): PreferenceState {
   return use(PreferenceContext);

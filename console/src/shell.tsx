@@ -78,7 +78,9 @@ function Pages() {
               <Redirect to={first.path} replace />
             ) : (
               <Empty title="This key may not see this page" isPage>
-                Its scopes: {self.scopes.join(', ') || 'none'}. This page needs {needsOf(page)}.
+                Its scopes: {self.scopes.join(', ') || 'none'}. This page needs{' '}
+                {[page.scopes].flat().join(' or ')}
+                {page.needs && `, of a key ${page.needs.text}`}.
               </Empty>
             )}
           </Route>
@@ -91,10 +93,6 @@ function Pages() {
       </Switch>
     </Suspense>
   );
-}
-
-function needsOf({ scopes, needs }: Page): string {
-  return [[scopes].flat().join(' or '), ...(needs === undefined ? [] : [needs.text])].join(', of a key ');
 }
 
 /** A page, its name in the title of the window. Effects of a page that names more come after it. */

@@ -1,4 +1,4 @@
-import { type DefaultOptions, QueryClient, skipToken, useQuery } from '@tanstack/react-query';
+import { type DefaultOptions, skipToken, useQuery } from '@tanstack/react-query';
 import { createContext, use, useRef } from 'react';
 import type { Overview } from '../../../src/management/admin-view.ts';
 import type { AlertView } from '../../../src/management/alert-view.ts';
@@ -57,15 +57,20 @@ export interface List<T> {
 // Endpoints may be added or removed at any time.
 export const ENDPOINTS_EVERY_MS = 60_000;
 
-const OVERVIEW = ['notices', 'endpoints', 'search', 'sources', 'engine', 'store'] as const;
-
 /** What is read of the API by its path. Runs, searches and pages have keys where they are read: only one part shows them. */
 export const queries = {
   alerts: query<List<AlertView>>('/api/alerts', ['result']),
   dashboards: query<List<DashboardSummary>>('/api/dashboards', ['result']),
   // The navigation reads it again and again, so other parts need not.
   endpoints: query<List<EndpointView>>('/api/endpoints', ['result'], ENDPOINTS_EVERY_MS),
-  overview: query<Overview>('/api/overview', OVERVIEW),
+  overview: query<Overview>('/api/overview', [
+    'notices',
+    'endpoints',
+    'search',
+    'sources',
+    'engine',
+    'store',
+  ]),
   projects: query<Projects>('/api/projects', ['result']),
   searches: query<List<SavedSearchView>>('/api/searches', ['result']),
   searchSources: query<List<SearchSource>>('/api/search/sources', ['result']),
@@ -80,7 +85,7 @@ export function query<T>(path: string, needs: Needs<T>, staleTime = 0): Query<T>
 // An answer that no part shows.
 const KEPT_MS = 60_000;
 
-const DEFAULTS: DefaultOptions = {
+export const DEFAULTS: DefaultOptions = {
   queries: {
     // The service may run on this machine, which needs no network.
     networkMode: 'always',
@@ -93,21 +98,9 @@ const DEFAULTS: DefaultOptions = {
   mutations: { networkMode: 'always', gcTime: 0, throwOnError: isFault },
 };
 
-/** Creates the cache of one session: what a key may read is never shown to another one. */
-export function createCache(): QueryClient {
-  return new QueryClient({ defaultOptions: DEFAULTS });
-}
-
 /** An error of the console itself: its boundary shows it. */
 function isFault(error: unknown): boolean {
   return !(error instanceof ApiError);
-}
-
-interface Loaded<T> {
-  /** The last value read; a failed read keeps it. */
-  readonly value: T | undefined;
-  /** The error of the last read that ended. */
-  readonly error: ApiError | undefined;
 }
 
 interface ReadOptions {
@@ -116,11 +109,8 @@ interface ReadOptions {
   readonly everyMs?: number;
 }
 
-/** Reads a path of the API, once for all parts that need it. */
-export function useRead<T>(
-  { needs, ...options }: Query<T>,
-  { isWanted = true, everyMs }: ReadOptions = {},
-): Loaded<T> {
+/** Reads a path of the API, once for all parts that need it. @returns the last value, also if a later read failed, and the last error */
+export function useRead<T>({ needs, ...options }: Query<T>, { isWanted = true, everyMs }: ReadOptions = {}) {
   const client = useClient();
   const [path] = options.queryKey;
   const { data, error, status } = useQuery({
@@ -138,7 +128,7 @@ export function useRead<T>(
 const EVERY_MS = 5_000;
 
 /** The live numbers of the service; without the scope `manage` nothing is read. */
-export function useOverview(): Loaded<Overview> {
+export function useOverview() {
   const isWanted = useClient().self.scopes.includes('manage');
   return useRead(queries.overview, { isWanted, everyMs: EVERY_MS });
 }

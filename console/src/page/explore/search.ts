@@ -100,8 +100,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 const WIDTHS_MS: readonly number[] = [
   ...[1, 5, 10, 50, 100, 500],
-  ...[1, 5, 10, 30].map((count) => count * SECOND_MS),
-  ...[1, 5, 10, 30].map((count) => count * MINUTE_MS),
+  ...[SECOND_MS, MINUTE_MS].flatMap((unit) => [1, 5, 10, 30].map((count) => count * unit)),
   ...[1, 3, 6, 12].map((count) => count * HOUR_MS),
   DAY_MS,
 ];
