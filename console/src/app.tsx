@@ -1,9 +1,9 @@
-import { QueryClientProvider } from '@tanstack/react-query';
-import { type ComponentProps, useCallback, useEffect, useMemo, useState } from 'react';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { matchRoute, useLocation, useRouter } from 'wouter';
 import type { Me } from '../../src/management/view.ts';
-import { type Client, callRaw, createClient, parseAnswer } from './api/client.ts';
-import { ClientContext, createCache } from './api/queries.ts';
+import { type Client, callRaw, createClient, parseAnswer, type SignedIn } from './api/client.ts';
+import { ClientContext, DEFAULTS } from './api/queries.ts';
 import {
   announceSignOut,
   type Choices,
@@ -16,14 +16,10 @@ import {
 } from './api/session.ts';
 import { NoAccess, SignInPage } from './page/sign-in/sign-in.tsx';
 import { PAGES } from './page.ts';
-import { applyPreference, PreferenceContext, readPreference } from './preference.ts';
+import { PreferenceContext, usePreferences } from './preference.ts';
 import { Shell } from './shell.tsx';
 
-interface Session {
-  /** `undefined`: a cookie has the session. */
-  readonly key: string | undefined;
-  readonly self: Me;
-}
+type Session = Pick<SignedIn, 'key' | 'self'>;
 
 const WITHOUT_KEY: Session = {
   key: undefined,
@@ -53,8 +49,9 @@ export function App() {
   }, []);
 
   const shown = session ?? (needsKey || wantsSignIn ? undefined : WITHOUT_KEY);
+  // What a key may read is never shown to another one.
   const used = useMemo(
-    () => shown && { client: clientOf(shown, leave), cache: createCache() },
+    () => shown && { client: clientOf(shown, leave), cache: new QueryClient({ defaultOptions: DEFAULTS }) },
     [shown, leave],
   );
   const hasCookie = session !== undefined && session.key === undefined;
@@ -98,24 +95,6 @@ export function App() {
       )}
     </PreferenceContext>
   );
-}
-
-function usePreferences(): ComponentProps<typeof PreferenceContext>['value'] {
-  const [preference, setPreference] = useState(readPreference);
-  const change = (part: Partial<typeof preference>) => {
-    const next = { ...preference, ...part };
-    applyPreference(next);
-    setPreference(next);
-  };
-  useEffect(() => {
-    // The system's own choice may change while the page is open.
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    const onChange = () => change({});
-    dark.addEventListener('change', onChange);
-    return () => dark.removeEventListener('change', onChange);
-  });
-  const shown = document.documentElement.dataset['theme'] === 'dark' ? 'dark' : 'light';
-  return { preference, shown, change };
 }
 
 /** Ends the session in every tab. @returns the page of the provider that signs out there, too */

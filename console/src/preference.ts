@@ -1,11 +1,9 @@
-import { createContext, use } from 'react';
+import { createContext, use, useEffect, useState } from 'react';
 import type { Zone } from './format/show.ts';
-
-export type Theme = 'system' | 'light' | 'dark';
 
 interface Preference {
   readonly zone: Zone;
-  readonly theme: Theme;
+  readonly theme: 'system' | 'light' | 'dark';
   /** Lines of events: long messages go on in further lines. */
   readonly wrap: boolean;
   /** Widths of columns of lines that were changed, in rem, by name. */
@@ -16,22 +14,8 @@ const NAME = 'tailrace.preference';
 const FALLBACK: Preference = { zone: 'local', theme: 'system', wrap: false, widths: {} };
 
 export function readPreference(): Preference {
-  try {
-    const stored = JSON.parse(localStorage.getItem(NAME) ?? '{}') as Partial<Preference>;
-    const { zone, theme, wrap, widths } = stored;
-    return {
-      zone: zone === 'utc' ? 'utc' : FALLBACK.zone,
-      theme: theme === 'light' || theme === 'dark' ? theme : FALLBACK.theme,
-      wrap: wrap === true,
-      widths: numbersOf(widths),
-    };
-  } catch {
-    return FALLBACK;
-  }
-}
-
-function numbersOf(stored: Readonly<Record<string, number>> = {}): Record<string, number> {
-  return Object.fromEntries(Object.entries(stored).filter(([, size]) => Number.isFinite(size)));
+  const stored = JSON.parse(localStorage.getItem(NAME) ?? '{}') as Partial<Preference>; // only applyPreference writes it
+  return { ...FALLBACK, ...stored };
 }
 
 export function applyPreference(preference: Preference): void {
@@ -41,18 +25,29 @@ export function applyPreference(preference: Preference): void {
   document.documentElement.dataset['theme'] = dark ? 'dark' : 'light';
 }
 
-interface PreferenceState {
-  readonly preference: Preference;
-  /** The displayed theme, with `system` resolved. */
-  readonly shown: 'light' | 'dark';
-  change(change: Partial<Preference>): void;
-}
+type PreferenceState = ReturnType<typeof usePreferences>;
 
-export const PreferenceContext = createContext<PreferenceState>({
-  preference: FALLBACK,
-  shown: 'light',
-  change: () => {},
-});
+export const PreferenceContext = createContext<PreferenceState>(undefined as never); // the app is around all that use it
+
+/** The preferences of this browser, for the context. */
+export function usePreferences() {
+  const [preference, setPreference] = useState(readPreference);
+  const change = (part: Partial<Preference>) => {
+    const next = { ...preference, ...part };
+    applyPreference(next);
+    setPreference(next);
+  };
+  useEffect(() => {
+    // The system's own choice may change while the page is open.
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    const onChange = () => change({});
+    dark.addEventListener('change', onChange);
+    return () => dark.removeEventListener('change', onChange);
+  });
+  /** The displayed theme, with `system` resolved. */
+  const shown = document.documentElement.dataset['theme'] === 'dark' ? 'dark' : 'light';
+  return { preference, shown, change };
+}
 
 export function usePreference(): PreferenceState {
   return use(PreferenceContext);

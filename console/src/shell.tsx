@@ -1,11 +1,11 @@
-import { type ComponentProps, type KeyboardEvent, Suspense, useRef, useState } from 'react';
+import { type ComponentProps, type KeyboardEvent, Suspense, useLayoutEffect, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation, useParams, useSearch } from 'wouter';
 import type { Me } from '../../src/management/view.ts';
 import { ENDPOINTS_EVERY_MS, queries, useClient, useFiring, useRead } from './api/queries.ts';
 import { isOfferedTo, PAGES, type Page } from './page.ts';
 import { usePreference } from './preference.ts';
 import { Select } from './ui/form.tsx';
-import { Button, Empty, ErrorNote, Mark, QuietButton, Segmented, Tag, useTitle } from './ui/page-part.tsx';
+import { Button, Empty, ErrorNote, Mark, nameWindow, QuietButton, Segmented, Tag } from './ui/page-part.tsx';
 import './shell.css';
 import { Boundary } from './ui/boundary/boundary.tsx';
 import { useLeaveOnEscape } from './ui/field-key.ts';
@@ -78,7 +78,9 @@ function Pages() {
               <Redirect to={first.path} replace />
             ) : (
               <Empty title="This key may not see this page" isPage>
-                Its scopes: {self.scopes.join(', ') || 'none'}. This page needs {needsOf(page)}.
+                Its scopes: {self.scopes.join(', ') || 'none'}. This page needs{' '}
+                {[page.scopes].flat().join(' or ')}
+                {page.needs && `, of a key ${page.needs.text}`}.
               </Empty>
             )}
           </Route>
@@ -93,25 +95,11 @@ function Pages() {
   );
 }
 
-function needsOf({ scopes, needs }: Page): string {
-  return [[scopes].flat().join(' or '), ...(needs === undefined ? [] : [needs.text])].join(', of a key ');
-}
-
-/** A page, its name in the title of the window, unless the page itself names more. */
+/** A page, its name in the title of the window. Effects of a page that names more come after it. */
 function Titled({ page }: { readonly page: Page }) {
   const { name = 'Tailrace' } = useParams();
-  return (
-    <>
-      <Title text={page.title || name} />
-      <page.component />
-    </>
-  );
-}
-
-/** Effects of the page come after this one. */
-function Title({ text }: { readonly text: string }) {
-  useTitle(text);
-  return null;
+  useLayoutEffect(() => nameWindow(page.title || name), [page, name]);
+  return <page.component />;
 }
 
 function Navigation({ onGo }: { readonly onGo: () => void }) {

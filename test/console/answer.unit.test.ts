@@ -43,7 +43,7 @@ describe('an answer of another shape', () => {
   test('has each member itself: what every object inherits does not count', () => {
     expect(() => parseAnswer<Record<string, unknown>>(answer('{}'), ['constructor'])).toThrow(ApiError);
     expect(parseAnswer<Record<string, unknown>>(answer('{"a":null}'), ['a'])).toEqual({ a: null });
-    expect(parseAnswer<string[]>(answer('["a"]'), 'list')).toEqual(['a']);
+    expect(parseAnswer<{ result: string[] }>(answer('["a"]'), ['result'])).toEqual({ result: ['a'] });
   });
 });
 

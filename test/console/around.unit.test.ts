@@ -8,7 +8,8 @@ import {
   parseAt,
   toLine,
 } from '../../console/src/page/explore/lines/line.ts';
-import { createRead, hasOlder, type Read, readOlder } from '../../console/src/page/explore/lines/read.ts';
+import { createRead, type Read, readOlder } from '../../console/src/page/explore/lines/read.ts';
+import { hasOlder } from '../../console/src/page/explore/lines/use-work.tsx';
 import type { Search } from '../../console/src/page/explore/search.ts';
 import { parseInstant } from '../../src/lib/instant.ts';
 import { runs } from '../support/property.ts';

@@ -6,14 +6,14 @@ import {
   suggest,
   textToInsert,
 } from '../../console/src/page/explore/completion.ts';
-import type { FieldValue } from '../../console/src/page/explore/exploring.ts';
+import type { FieldName, FieldValue } from '../../console/src/page/explore/exploring.ts';
 import { parseSearch, type SearchClause, type SearchTree } from '../../src/search/parse.ts';
 import { runs } from '../support/property.ts';
 
-const FIELDS = ['level', 'project', 'request.path', 'response.status_code', 'event_message'].map((name) => ({
-  name,
-  type: name === 'response.status_code' ? 'integer' : 'string',
-}));
+const NAMED = ['level', 'project', 'request.path', 'response.status_code', 'event_message'];
+const FIELDS = NAMED.map((name): FieldName => {
+  return { name, type: name === 'response.status_code' ? 'integer' : 'string', description: '' };
+});
 
 /** What is offered where `|` stands. */
 function offer(marked: string, isAsked = false, values: readonly FieldValue[] = []) {

@@ -9,14 +9,13 @@ export type CacheState = 'hit' | 'miss' | 'collapsed' | 'stale' | 'bypass';
 
 /** @throws ApiError if it is not an answer of the service */
 export function toAnswer(raw: RawAnswer) {
-  const { text, headers, ms } = raw;
+  const { blob, headers, ms } = raw;
   const { result } = parseAnswer<{ result: readonly Row[] }>(raw, ['result'], parseJson);
   if (result.some((row) => typeof row !== 'object' || row === null)) throw notUnderstood(raw.status);
   const ageSeconds = Number(headers.get('age') ?? 0);
   const sentMs = Date.parse(headers.get('date') ?? '');
   return {
     rows: result,
-    text,
     /** Round trip. */
     ms,
     cache: parseCacheStatus(headers.get('cache-status') ?? ''),
@@ -26,7 +25,7 @@ export function toAnswer(raw: RawAnswer) {
     /** Time in the engine for this request. */
     engineMs: Number(/dur=([\d.]+)/.exec(headers.get('server-timing') ?? '')?.[1] ?? 0),
     /** Bytes of the body before compression. */
-    bytes: new TextEncoder().encode(text).length,
+    bytes: blob.size,
     /** The cursor of the next page, if there is one. */
     next: findNext(headers),
     /** Names the answer to the next request for it. */

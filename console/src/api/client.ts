@@ -48,10 +48,14 @@ export function notUnderstood(status: number): ApiError {
   });
 }
 
-/** What an answer of the service has: these members, of which `result` is a list; or it is a list, by itself or as `result`. */
-export type Needs<T> = readonly (keyof T & string)[] | (T extends readonly unknown[] ? 'list' : never);
+/** The members that an answer of the service has; `result` is a list. */
+export type Needs<T> = readonly (keyof T & string)[];
 
-/** @throws ApiError if it is not JSON, or not what is needed: a proxy may send its own answer, another version another one */
+/**
+ * A list by itself, as that of sources with TAILRACE_STUDIO=1, is a `result`.
+ *
+ * @throws ApiError if it is not JSON, or not what is needed: a proxy may send its own answer, another version another one
+ */
 export function parseAnswer<T>(
   { text, status }: Pick<RawAnswer, 'text' | 'status'>,
   needs: Needs<T>,
@@ -63,20 +67,16 @@ export function parseAnswer<T>(
   } catch {
     throw notUnderstood(status);
   }
-  if (!isAnswer(value, needs)) throw notUnderstood(status);
-  return value as T; // the routes answer what src/management/view.ts says
+  const answer = Array.isArray(value) ? { result: value } : value;
+  if (!isAnswer(answer, needs)) throw notUnderstood(status);
+  return answer as T; // the routes answer what src/management/view.ts says
 }
 
-function isAnswer(value: unknown, needs: 'list' | readonly string[]): boolean {
+function isAnswer(value: unknown, needs: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { result } = value as { readonly result?: unknown };
-  if (typeof needs === 'string') return isList(value) || isList(result);
-  const hasList = !needs.includes('result') || isList(result);
+  const hasList = !needs.includes('result') || (Array.isArray(result) && !result.includes(null));
   return hasList && needs.every((name) => Object.hasOwn(value, name));
-}
-
-function isList(value: unknown): boolean {
-  return Array.isArray(value) && !value.includes(null);
 }
 
 interface CallOptions {
@@ -84,18 +84,15 @@ interface CallOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** Called if the key is not accepted (any more). */
+  readonly onRejected?: () => void;
 }
 
 /** An answer as it came: its bytes and their text, its headers, and how long it took from here. */
 export type RawAnswer = Awaited<ReturnType<typeof callRaw>>;
 
-interface RequestOptions extends CallOptions {
-  /** Called if the key is not accepted (any more). */
-  readonly onRejected?: () => void;
-}
-
 /** Asks the service with a key. @throws ApiError */
-export async function callRaw(key: string | undefined, path: string, options: RequestOptions = {}) {
+export async function callRaw(key: string | undefined, path: string, options: CallOptions = {}) {
   const startMs = performance.now();
   const response = await request(key, path, options);
   const blob = await reachable(response.blob(), options.signal);
@@ -109,7 +106,7 @@ const EVENT_CHARS_MAX = 64 * 1024 * 1024;
 async function openEvents(
   key: string | undefined,
   path: string,
-  options: RequestOptions,
+  options: CallOptions,
 ): Promise<ReadableStream<EventSourceMessage>> {
   const headers = { accept: 'text/event-stream', ...options.headers };
   const { body, status } = await request(key, path, { ...options, headers });
@@ -120,7 +117,7 @@ async function openEvents(
 }
 
 /** @returns a good response @throws ApiError */
-async function request(key: string | undefined, path: string, options: RequestOptions): Promise<Response> {
+async function request(key: string | undefined, path: string, options: CallOptions): Promise<Response> {
   const { method = 'GET', body, headers = {}, signal = null, onRejected } = options;
   const fetching = fetch(path, {
     method,
@@ -183,7 +180,7 @@ function parseError(text: string): Rejection | undefined {
 
 export type Client = ReturnType<typeof createClient>;
 
-interface SignedIn {
+export interface SignedIn {
   readonly self: Me;
   /** `undefined`: a cookie has the session. */
   readonly key: string | undefined;

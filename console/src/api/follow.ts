@@ -74,11 +74,7 @@ async function readEvents(
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
-    const end = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end, { once: true });
+    setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }

@@ -1,4 +1,4 @@
-import { type DefaultOptions, QueryClient, skipToken, useQuery } from '@tanstack/react-query';
+import { type DefaultOptions, skipToken, useQuery } from '@tanstack/react-query';
 import { createContext, use, useRef } from 'react';
 import type { Overview } from '../../../src/management/admin-view.ts';
 import type { AlertView } from '../../../src/management/alert-view.ts';
@@ -14,12 +14,10 @@ import type {
 import type { WorkbenchView } from '../../../src/management/workbench-view.ts';
 import { ApiError, type Client, type Needs } from './client.ts';
 
-export const ClientContext = createContext<Client | undefined>(undefined);
+export const ClientContext = createContext<Client>(undefined as never); // the app is around all that use it
 
 export function useClient(): Client {
-  const client = use(ClientContext);
-  if (client === undefined) throw new Error('no key is signed in');
-  return client;
+  return use(ClientContext);
 }
 
 /** Whether a key may search: one that is limited to endpoints reads what those return, and no events by themselves. */
@@ -56,13 +54,8 @@ export interface List<T> {
   readonly result: readonly T[];
 }
 
-/** With TAILRACE_STUDIO=1 the response is the list itself. */
-type SourceList = List<SourceView> | readonly SourceView[];
-
 // Endpoints may be added or removed at any time.
 export const ENDPOINTS_EVERY_MS = 60_000;
-
-const OVERVIEW = ['notices', 'endpoints', 'search', 'sources', 'engine', 'store'] as const;
 
 /** What is read of the API by its path. Runs, searches and pages have keys where they are read: only one part shows them. */
 export const queries = {
@@ -70,11 +63,18 @@ export const queries = {
   dashboards: query<List<DashboardSummary>>('/api/dashboards', ['result']),
   // The navigation reads it again and again, so other parts need not.
   endpoints: query<List<EndpointView>>('/api/endpoints', ['result'], ENDPOINTS_EVERY_MS),
-  overview: query<Overview>('/api/overview', OVERVIEW),
+  overview: query<Overview>('/api/overview', [
+    'notices',
+    'endpoints',
+    'search',
+    'sources',
+    'engine',
+    'store',
+  ]),
   projects: query<Projects>('/api/projects', ['result']),
   searches: query<List<SavedSearchView>>('/api/searches', ['result']),
   searchSources: query<List<SearchSource>>('/api/search/sources', ['result']),
-  sources: query<SourceList>('/api/sources', 'list'),
+  sources: query<List<SourceView>>('/api/sources', ['result']),
   workbench: query<WorkbenchView>('/api/workbench', ['functions', 'tables']),
 } as const;
 
@@ -82,18 +82,13 @@ export function query<T>(path: string, needs: Needs<T>, staleTime = 0): Query<T>
   return { queryKey: [path], needs, staleTime };
 }
 
-export function sourcesOf(list: SourceList): readonly SourceView[] {
-  return 'result' in list ? list.result : list;
-}
-
 // An answer that no part shows.
 const KEPT_MS = 60_000;
 
-const DEFAULTS: DefaultOptions = {
+export const DEFAULTS: DefaultOptions = {
   queries: {
     // The service may run on this machine, which needs no network.
     networkMode: 'always',
-    refetchOnReconnect: false,
     refetchOnWindowFocus: false,
     // An error says when to try again. By itself the console does not: a query that fails costs as much as one that does not.
     retry: false,
@@ -103,21 +98,9 @@ const DEFAULTS: DefaultOptions = {
   mutations: { networkMode: 'always', gcTime: 0, throwOnError: isFault },
 };
 
-/** Creates the cache of one session: what a key may read is never shown to another one. */
-export function createCache(): QueryClient {
-  return new QueryClient({ defaultOptions: DEFAULTS });
-}
-
 /** An error of the console itself: its boundary shows it. */
 function isFault(error: unknown): boolean {
   return !(error instanceof ApiError);
-}
-
-interface Loaded<T> {
-  /** The last value read; a failed read keeps it. */
-  readonly value: T | undefined;
-  /** The error of the last read that ended. */
-  readonly error: ApiError | undefined;
 }
 
 interface ReadOptions {
@@ -126,11 +109,8 @@ interface ReadOptions {
   readonly everyMs?: number;
 }
 
-/** Reads a path of the API, once for all parts that need it. */
-export function useRead<T>(
-  { needs, ...options }: Query<T>,
-  { isWanted = true, everyMs }: ReadOptions = {},
-): Loaded<T> {
+/** Reads a path of the API, once for all parts that need it. @returns the last value, also if a later read failed, and the last error */
+export function useRead<T>({ needs, ...options }: Query<T>, { isWanted = true, everyMs }: ReadOptions = {}) {
   const client = useClient();
   const [path] = options.queryKey;
   const { data, error, status } = useQuery({
@@ -148,7 +128,7 @@ export function useRead<T>(
 const EVERY_MS = 5_000;
 
 /** The live numbers of the service; without the scope `manage` nothing is read. */
-export function useOverview(): Loaded<Overview> {
+export function useOverview() {
   const isWanted = useClient().self.scopes.includes('manage');
   return useRead(queries.overview, { isWanted, everyMs: EVERY_MS });
 }
@@ -162,11 +142,15 @@ export function useFiring(): readonly AlertView[] {
   return value?.result.filter(({ state }) => state === 'firing') ?? [];
 }
 
+/** While it is running, `value` is that of the run before. */
 export type Run<T> =
-  | { readonly state: 'idle' | 'stopped' }
-  | { readonly state: 'running'; readonly before: T | undefined }
-  | { readonly state: 'done'; readonly value: T }
-  | { readonly state: 'failed'; readonly error: ApiError };
+  | {
+      readonly state: 'idle' | 'stopped' | 'running';
+      readonly value?: T | undefined;
+      readonly error?: undefined;
+    }
+  | { readonly state: 'done'; readonly value: T; readonly error?: undefined }
+  | { readonly state: 'failed'; readonly value?: undefined; readonly error: ApiError };
 
 /** Runs a request of the user once for each key; another one aborts it, in the engine too; undefined: nothing is wanted. */
 export function useRun<T>(
@@ -186,11 +170,7 @@ export function useRun<T>(
   if (data !== undefined) before.current = data;
   if (key === undefined) return { state: 'idle' };
   if (error !== null) return { state: 'failed', error };
-  return data === undefined ? { state: 'running', before: before.current } : { state: 'done', value: data };
-}
-
-export function latestOf<T>(run: Run<T>): T | undefined {
-  return run.state === 'done' ? run.value : run.state === 'running' ? run.before : undefined;
+  return data === undefined ? { state: 'running', value: before.current } : { state: 'done', value: data };
 }
 
 /** The sources that the key may see, with live numbers if it has `manage`. */
@@ -199,7 +179,7 @@ export function useSources() {
   const definitions = useRead(queries.sources);
   const live = useOverview();
   return {
-    sources: definitions.value && sourcesOf(definitions.value),
+    sources: definitions.value?.result,
     /** The state of a source; `undefined` for keys without `manage`, and before it has been read. */
     stateOf: (name: string) => live.value?.sources.find((one) => one.name === name),
     mayWatch,

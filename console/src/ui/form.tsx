@@ -198,27 +198,12 @@ export function Group({ name, legend, help, children }: GroupProps) {
   );
 }
 
-interface ChecksProps {
-  readonly name: string;
-  readonly items: readonly {
-    readonly value: string;
-    readonly label: ReactNode;
-    readonly isChecked: boolean;
-    readonly isDisabled?: boolean;
-  }[];
-  /** Whether each has a line of its own. */
-  readonly isListed?: boolean;
-}
-
-export function Checks({ name, items, isListed = false }: ChecksProps) {
+/** A checkbox with its label. */
+export function Check({ children, title, ...input }: ComponentProps<'input'>) {
   return (
-    <div className={isListed ? 'choices is-listed' : 'choices'}>
-      {items.map(({ value, label, isChecked, isDisabled }) => (
-        <label className="field-check" key={value}>
-          <input type="checkbox" {...{ name, value }} defaultChecked={isChecked} disabled={isDisabled} />
-          <span>{label}</span>
-        </label>
-      ))}
-    </div>
+    <label className="field-check" title={title}>
+      <input type="checkbox" {...input} />
+      <span>{children}</span>
+    </label>
   );
 }

@@ -1,12 +1,4 @@
-import {
-  type ComponentProps,
-  type KeyboardEvent,
-  type ReactNode,
-  useEffect,
-  useId,
-  useRef,
-  useState,
-} from 'react';
+import { type ComponentProps, type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
 import type { ApiError } from '../api/client.ts';
 import { ownMember } from '../format/values.ts';
 import icon from '../icon.svg';
@@ -53,11 +45,9 @@ export function MissingPage(props: MissingPageProps) {
   );
 }
 
-/** Names the window: `level:error · Explore · Tailrace`. Of two, that of the component further down the page counts. */
-export function useTitle(title: string): void {
-  useEffect(() => {
-    document.title = `${title} · Tailrace`;
-  }, [title]);
+/** `level:error · Explore · Tailrace` */
+export function nameWindow(title: string): void {
+  document.title = `${title} · Tailrace`;
 }
 
 interface PanelProps {

@@ -1,4 +1,4 @@
-import { Link, useLocation, useSearch } from 'wouter';
+import { Link } from 'wouter';
 import { PageHead, Segmented, Tabs, Tag } from '../../ui/page-part.tsx';
 import './admin.css';
 import { useState } from 'react';
@@ -7,6 +7,7 @@ import { type List, query, useRead } from '../../api/queries.ts';
 import { formatAgo, formatBytes, formatCount, formatMs } from '../../format/show.ts';
 import { ownMember } from '../../format/values.ts';
 import { Code } from '../../ui/code.tsx';
+import { usePageAddress } from '../../ui/page-address.ts';
 import {
   numeric,
   RowTable,
@@ -22,8 +23,8 @@ const PARTS = { usage: Usage, requests: RejectedRequests, events: RejectedEvents
 
 /** What an operator looks after. `?show=` names the part. */
 export default function AdminPage() {
-  const [, navigate] = useLocation();
-  const named = new URLSearchParams(useSearch()).get('show');
+  const { query: asked, change } = usePageAddress();
+  const named = asked.get('show');
   const id = named === 'requests' || named === 'events' ? named : 'usage';
   const Part = PARTS[id];
   return (
@@ -34,7 +35,7 @@ export default function AdminPage() {
           label="Parts of this page"
           options={LABELS}
           selected={id}
-          onSelect={(next) => navigate(`/admin?show=${next}`, { replace: true })}
+          onSelect={(show) => change({ show }, { replace: true })}
         >
           <Part />
         </Tabs>

@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import type { AlertView } from '../../../../src/management/alert-view.ts';
 import { mayUseWorkbench, queries, useClient, useRead } from '../../api/queries.ts';
 import { Code } from '../../ui/code.tsx';
-import { Empty, Panel, Tag } from '../../ui/page-part.tsx';
+import { Empty, PageHead, Panel, Tag } from '../../ui/page-part.tsx';
 import { RowTable, styled, type TableColumns } from '../../ui/table/panel-table.tsx';
 import { Ago } from '../../ui/time/time-control.tsx';
 import { AlertState, describeCondition, KINDS } from './alert-state.tsx';
@@ -18,14 +18,13 @@ export default function AlertListPage() {
   const firing = alerts?.filter(({ state }) => state === 'firing').length ?? 0;
   return (
     <>
-      <div className="page-head">
-        <h1>Alerts</h1>
-        <p role="status">
+      <PageHead title="Alerts">
+        <span role="status">
           {alerts === undefined || alerts.length === 0
             ? 'Saved queries that call you while their condition holds.'
             : `${firing} of ${alerts.length} ${firing === 1 ? 'fires' : 'fire'}.`}
-        </p>
-      </div>
+        </span>
+      </PageHead>
       {alerts?.length === 0 ? (
         <FirstAlert />
       ) : (

@@ -124,12 +124,8 @@ function serviceNow({ next_evaluation: next, every_seconds: every }: AlertDetail
   return Math.min(Math.max(Date.now(), nextMs - every * 1000), nextMs);
 }
 
-interface AlertChartProps extends Shown {
-  /** `undefined`: not read yet, or the key may not search. */
-  readonly endpoint: EndpointView | undefined;
-}
-
-function AlertChart({ alert, endpoint }: AlertChartProps) {
+/** @param endpoint undefined: not read yet, or the key may not search */
+function AlertChart({ alert, endpoint }: Shown & { readonly endpoint: EndpointView | undefined }) {
   const shown = useMemo(() => {
     return {
       chart: toChart(alert, serviceNow(alert), endpoint && searchOf(alert, endpoint)),

@@ -11,7 +11,8 @@ import { fillIn, ParameterControl } from '../endpoint/parameter-control.tsx';
 import './dashboard.css';
 import { rangeParameters, readRange, toLast } from '../../format/range.ts';
 import { OWN, usePageAddress, valuesIn } from '../../ui/page-address.ts';
-import { DashboardPanel, type PageState } from './panel.tsx';
+import { DashboardPanel } from './panel.tsx';
+import type { PageState } from './values.ts';
 
 const REFRESH = `${OWN}refresh`;
 const REFRESHES: readonly number[] = [5, 10, 30, 60];

@@ -55,7 +55,7 @@ function NewDashboard({ taken }: { readonly taken: readonly DashboardSummary[] }
     navigate(`/dashboards/${name}${isTaken ? '' : '?ui.edit=1'}`);
   };
   return (
-    <Form className="dashboard-new" noValidate={false} onSubmit={onSubmit}>
+    <Form className="row dashboard-new" noValidate={false} onSubmit={onSubmit}>
       <label htmlFor="dashboard-name">New dashboard</label>
       <Input
         id="dashboard-name"

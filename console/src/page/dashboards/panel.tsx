@@ -4,9 +4,7 @@ import { Link } from 'wouter';
 import type { PanelView } from '../../../../src/management/dashboard-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { type Answer, toAnswer } from '../../api/answer.ts';
-import type { ApiError } from '../../api/client.ts';
 import { useClient } from '../../api/queries.ts';
-import type { TimeRange } from '../../format/range.ts';
 import { type Values, withQuery } from '../../format/values.ts';
 import { toDrawing } from '../../ui/chart/draw.ts';
 import { toDrawable } from '../../ui/chart/drawable.ts';
@@ -14,15 +12,7 @@ import { PlainDrawing } from '../../ui/chart/drawings.tsx';
 import { LinkedChart } from '../../ui/chart/linked-charts.tsx';
 import { toPanelChart } from '../../ui/chart/rule.ts';
 import { lineLinks, queryPath } from '../endpoint/lines.ts';
-import { findPanelValues } from './values.ts';
-
-export interface PageState {
-  readonly values: Values;
-  readonly range: TimeRange;
-  readonly refreshSeconds: number | undefined;
-  /** When the range was chosen or refreshed by hand. */
-  readonly nowMs: number;
-}
+import { findPanelValues, type PageState } from './values.ts';
 
 interface PanelProps {
   readonly panel: PanelView;
@@ -77,40 +67,39 @@ function EndpointPanel(props: PanelProps & { readonly endpoint: EndpointView }) 
       href={withQuery(`/endpoints/${endpoint.name}`, values)}
     >
       {missing.length > 0 && <Note>Choose {missing.join(' and ')} above.</Note>}
-      {error !== undefined && <Failure error={error} />}
+      {error !== undefined && error.code !== 'endpoint_not_found' && <Note tone="bad">{error.message}</Note>}
+      {error?.code === 'endpoint_not_found' && (
+        <Note tone="warn">This endpoint was removed since the page was opened.</Note>
+      )}
       {missing.length === 0 && error === undefined && drawn === undefined && (
         <Note>
           <span role="status">Reading…</span>
         </Note>
       )}
       {drawn?.rows.length === 0 && <Note>No rows match.</Note>}
-      {drawn !== undefined && drawn.rows.length > 0 && <Drawn {...drawn} heightPx={heightPx} />}
+      {drawn !== undefined && drawn.rows.length > 0 && <Drawn {...{ drawn, heightPx }} />}
     </Frame>
   );
 }
 
-function Drawn({ drawing, rows, times, heightPx, ...lines }: ReturnType<typeof draw> & { heightPx: number }) {
+function Drawn({ drawn, heightPx }: Readonly<{ drawn: ReturnType<typeof draw>; heightPx: number }>) {
+  const { drawing, linesOf, noLines } = drawn;
   if (drawing.kind === 'time')
-    return <LinkedChart chart={drawing.chart} heightPx={heightPx} hidesTitle {...lines} />;
+    return <LinkedChart chart={drawing.chart} hidesTitle {...{ heightPx, linesOf, noLines }} />;
   return (
     <div
       className={drawing.kind === 'table' ? 'dashboard-table' : ''}
       style={{ '--height': `${heightPx}px` } as CSSProperties}
     >
-      <PlainDrawing {...{ drawing, rows, times }} />
+      <PlainDrawing {...{ drawing, drawn }} />
     </div>
   );
 }
 
-function draw(endpoint: EndpointView, panel: PanelView, values: Values, { rows, atMs }: Answer) {
-  const { charts, columns, range, times } = toDrawable(endpoint, { values, rows, atMs });
-  const drawing = toDrawing(toPanelChart(charts, panel), { columns, rows, range });
-  return { drawing, rows, times, ...lineLinks(endpoint, values) };
-}
-
-function Failure({ error }: { readonly error: ApiError }) {
-  if (error.code !== 'endpoint_not_found') return <Note tone="bad">{error.message}</Note>;
-  return <Note tone="warn">This endpoint was removed since the page was opened.</Note>;
+function draw(endpoint: EndpointView, panel: PanelView, values: Values, answer: Answer) {
+  const drawable = toDrawable(endpoint, values, answer);
+  const drawing = toDrawing(toPanelChart(drawable.charts, panel), drawable);
+  return { ...drawable, drawing, ...lineLinks(endpoint, values) };
 }
 
 function Note({ tone, children }: { readonly tone?: 'warn' | 'bad'; readonly children: ReactNode }) {

@@ -1,14 +1,18 @@
 import type { PanelView } from '../../../../src/management/dashboard-view.ts';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { resolveRange, type TimeRange } from '../../format/range.ts';
-import { ownMember } from '../../format/values.ts';
+import { ownMember, type Values } from '../../format/values.ts';
 import { findBounds } from '../../ui/chart/rule.ts';
 
-interface Shared {
-  readonly values: Readonly<Record<string, string>>;
+export interface PageState {
+  readonly values: Values;
   readonly range: TimeRange;
+  readonly refreshSeconds: number | undefined;
+  /** When the range was chosen or refreshed by hand. */
   readonly nowMs: number;
 }
+
+type Shared = Omit<PageState, 'refreshSeconds'>;
 
 type Called = Pick<EndpointView, 'parameters'>;
 

@@ -74,15 +74,14 @@ interface AnsweredProps extends Pick<AnswerPanelProps, 'endpoint' | 'values'> {
 
 function Views({ endpoint, values, answer }: AnsweredProps) {
   const { query, change } = usePageAddress();
-  const { rows, atMs } = answer;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `values` as they were for this answer, even while the next one is computed
   const drawn = useMemo(
-    () => ({ ...toDrawable(endpoint, { values, rows, atMs }), ...lineLinks(endpoint, values) }),
+    () => ({ ...toDrawable(endpoint, values, answer), ...lineLinks(endpoint, values) }),
     [endpoint, answer],
   );
   const view = VIEWS.find((one) => one === query.get(VIEW));
   const onView = (next: View) => change({ [VIEW]: next }, { replace: true });
-  return <AnswerViews {...{ rows, drawn, view, onView }} />;
+  return <AnswerViews {...{ drawn, view, onView }} />;
 }
 
 // Only programs read those, which ask for them by `format=` or `Accept`.

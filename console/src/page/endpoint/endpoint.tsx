@@ -2,7 +2,7 @@ import { type KeyboardEvent, useEffect, useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import type { ApiError } from '../../api/client.ts';
-import { latestOf, mayUseWorkbench, queries, useClient, useRead, useRun } from '../../api/queries.ts';
+import { mayUseWorkbench, queries, useClient, useRead, useRun } from '../../api/queries.ts';
 import { formatRows, formatSeconds, zoneName } from '../../format/show.ts';
 import { ownMember, quoteShell, type Values } from '../../format/values.ts';
 import { Button, MissingPage, Panel, Tabs, Tag } from '../../ui/page-part.tsx';
@@ -12,7 +12,7 @@ import './endpoint.css';
 import { type Row, toAnswer } from '../../api/answer.ts';
 import { useZone } from '../../preference.ts';
 import { Code } from '../../ui/code.tsx';
-import { Form } from '../../ui/form.tsx';
+import { Check, Form } from '../../ui/form.tsx';
 import { usePageAddress, valuesIn } from '../../ui/page-address.ts';
 import { queryPath } from './lines.ts';
 import { fillIn, ParameterFields } from './parameter-control.tsx';
@@ -21,7 +21,11 @@ export default function EndpointPage() {
   const { name = '' } = useParams();
   const { value, error } = useRead(queries.endpoints);
   const found = value?.result.find((one) => one.name === name || one.id === name.toLowerCase());
-  const endpoint = useMemo(() => found && withSql(found), [found]);
+  // A sandboxed one takes `sql`, too (docs/sandboxing.md).
+  const endpoint = useMemo(
+    () => (found?.query_sandboxing ? { ...found, parameters: [...found.parameters, SQL] } : found),
+    [found],
+  );
   if (endpoint !== undefined) return <Known key={endpoint.id} endpoint={endpoint} />;
   return (
     <MissingPage title={name} error={error} isUnknown={value !== undefined} unknown="No such endpoint">
@@ -35,7 +39,11 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
   const { query, change } = usePageAddress();
   const [round, setRound] = useState(0);
   const [fresh, setFresh] = useState(false);
-  const values = useMemo(() => withPins(endpoint, valuesIn(query, endpoint.parameters)), [endpoint, query]);
+  const values = useMemo((): Values => {
+    // A pinned value overrides the URL: the service rejects every other value.
+    const pins = endpoint.parameters.flatMap(({ name, pinned }) => (pinned === null ? [] : [[name, pinned]]));
+    return { ...valuesIn(query, endpoint.parameters), ...Object.fromEntries(pins) };
+  }, [endpoint, query]);
   const missing = endpoint.parameters.filter(({ name, required }) => required && !ownMember(values, name));
   const isReady = missing.length === 0;
   const path = queryPath(endpoint.name, values);
@@ -43,8 +51,7 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
   const run = useRun(isReady ? [path, round] : undefined, async (client, signal) =>
     toAnswer(await client.callRaw(path, { signal, headers })),
   );
-  const answer = latestOf(run);
-  const answered = useMemo(() => withColumnsOf(endpoint, answer?.rows), [endpoint, answer]);
+  const answered = useMemo(() => withColumnsOf(endpoint, run.value?.rows), [endpoint, run.value]);
   return (
     <>
       <Head endpoint={endpoint} values={values} />
@@ -52,7 +59,7 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
         endpoint={endpoint}
         values={values}
         busy={run.state === 'running'}
-        error={run.state === 'failed' ? run.error : undefined}
+        error={run.error}
         onRun={(next, isFresh) => {
           setFresh(isFresh);
           setRound((before) => before + 1);
@@ -76,7 +83,7 @@ function Head({ endpoint, values }: CalledProps) {
   const { name, description, caching_seconds: caching, warming_seconds: warming, max_rows: rows } = endpoint;
   return (
     <div className="page-head">
-      <div className="endpoint-head">
+      <div className="row endpoint-head">
         <h1>{name}</h1>
         <Tag>{caching === null ? 'not cached' : `cached ${formatSeconds(caching)}`}</Tag>
         {warming !== null && <Tag>kept warm every {formatSeconds(warming)}</Tag>}
@@ -96,12 +103,6 @@ function Head({ endpoint, values }: CalledProps) {
       <p>{description}</p>
     </div>
   );
-}
-
-/** A pinned value overrides the URL: the service rejects every other value. */
-function withPins({ parameters }: EndpointView, values: Values): Record<string, string> {
-  const pins = parameters.flatMap(({ name, pinned }) => (pinned === null ? [] : [[name, pinned] as const]));
-  return { ...values, ...Object.fromEntries(pins) };
 }
 
 interface ParameterFormProps extends CalledProps {
@@ -137,15 +138,14 @@ function ParameterForm({ endpoint, values, busy, error, onRun }: ParameterFormPr
         onRun={endpoint.query_sandboxing ? run : undefined}
         onChange={(name, value) => setDraft((before) => ({ ...before, [name]: value }))}
       />
-      <div className="parameter-actions">
+      <div className="row parameter-actions">
         <Button type="submit" look="primary" disabled={busy}>
           {busy ? 'Running…' : 'Run'}
         </Button>
         {endpoint.caching_seconds !== null && (
-          <label className="field-check">
-            <input type="checkbox" checked={fresh} onChange={(event) => setFresh(event.target.checked)} />
+          <Check checked={fresh} onChange={({ target }) => setFresh(target.checked)}>
             Bypass the cache
-          </label>
+          </Check>
         )}
       </div>
     </Form>
@@ -158,11 +158,6 @@ const SQL: EndpointView['parameters'][number] = {
   ...{ otherwise: null, pinned: null, search: null },
   description: 'Your SELECT over the views of the stored query; empty: the stored SELECT.',
 };
-
-/** The endpoint with `sql` among its parameters if it is sandboxed (docs/sandboxing.md). */
-function withSql(endpoint: EndpointView): EndpointView {
-  return endpoint.query_sandboxing ? { ...endpoint, parameters: [...endpoint.parameters, SQL] } : endpoint;
-}
 
 /** The endpoint with the columns of these rows: those of a caller's SELECT are declared nowhere. */
 function withColumnsOf(endpoint: EndpointView, rows: readonly Row[] = []): EndpointView {
@@ -190,20 +185,21 @@ const PARTS = { calls: 'Call it from your code', columns: 'Columns', sql: 'SQL' 
 
 function Definition({ endpoint, values }: CalledProps) {
   const [selected, setSelected] = useState<keyof typeof PARTS>('calls');
+  const { sql } = endpoint;
   return (
     <Panel title="Definition">
       <Tabs label="Parts" options={PARTS} selected={selected} onSelect={setSelected}>
         {selected === 'calls' && <Call endpoint={endpoint} values={values} />}
         {selected === 'columns' && <Columns columns={endpoint.columns} />}
-        {selected === 'sql' && <Sql sql={endpoint.sql} />}
+        {selected === 'sql' &&
+          (sql === null ? (
+            <p className="muted">The SQL needs the scope manage.</p>
+          ) : (
+            <Code text={sql.trimEnd()} language="sql" label="The stored query" />
+          ))}
       </Tabs>
     </Panel>
   );
-}
-
-function Sql({ sql }: Pick<EndpointView, 'sql'>) {
-  if (sql === null) return <p className="muted">The SQL needs the scope manage.</p>;
-  return <Code text={sql.trimEnd()} language="sql" label="The stored query" />;
 }
 
 function Columns({ columns }: Pick<EndpointView, 'columns'>) {

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Row } from '../../api/answer.ts';
 import type { ApiError } from '../../api/client.ts';
-import { latestOf, type Run } from '../../api/queries.ts';
+import type { Run } from '../../api/queries.ts';
 import { formatRows } from '../../format/show.ts';
 import { ErrorNote, Panel } from '../../ui/page-part.tsx';
 
@@ -24,11 +24,11 @@ interface RunPanelProps<T extends WithRows> {
 /** What a run of a query returned. The answer before stays, faded, while the next one is computed. */
 export function RunPanel<T extends WithRows>(props: RunPanelProps<T>) {
   const { title, run, factsOf, actions, idle, failed, children } = props;
-  const value = latestOf(run);
+  const { value, error } = run;
   const isRunning = run.state === 'running';
   const facts = run.state === 'done' && (
     <>
-      <ul className="meta small number" aria-label={`About this ${title.toLowerCase()}`}>
+      <ul className="row meta small number" aria-label={`About this ${title.toLowerCase()}`}>
         {factsOf(run.value).map(
           // biome-ignore lint/suspicious/noArrayIndexKey: a fact has no other identity
           (fact, i) => fact !== false && <li key={i}>{fact}</li>,
@@ -42,7 +42,7 @@ export function RunPanel<T extends WithRows>(props: RunPanelProps<T>) {
       <div role="status" className="visually-hidden">
         {isRunning ? 'Running' : run.state === 'done' ? formatRows(run.value.rows.length) : ''}
       </div>
-      {run.state === 'failed' && (failed?.(run.error) || <ErrorNote error={run.error} />)}
+      {error !== undefined && (failed?.(error) || <ErrorNote error={error} />)}
       {run.state === 'idle' && idle}
       {run.state === 'stopped' && <p className="muted">Stopped.</p>}
       {isRunning && value === undefined && <p className="muted">Running…</p>}

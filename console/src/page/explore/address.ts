@@ -156,9 +156,5 @@ export function isAdditive(measure: string): boolean {
   return name === 'count' || name === 'sum';
 }
 
-export function needsNumbers(name: MeasureName): boolean {
-  return name !== 'count' && name !== 'distinct';
-}
-
 /** Numbers of series to choose from, besides the default. */
 export const TOPS: readonly number[] = [3, 5, 12, 20];

@@ -90,7 +90,7 @@ function suggestTerms({ text, place, fields, isAsked }: Offer): readonly Suggest
   return rank([...fields.map(toFieldSuggestion), ...keywords], place.typed);
 }
 
-const toFieldSuggestion = ({ name, type, description = '' }: FieldName): Suggestion => ({
+const toFieldSuggestion = ({ name, type, description }: FieldName): Suggestion => ({
   kind: 'field',
   label: name,
   detail: description === '' ? type : `${type} · ${description}`,

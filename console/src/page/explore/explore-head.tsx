@@ -2,7 +2,7 @@ import './saved-searches.css';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { mayUseWorkbench, queries, useClient, useRead } from '../../api/queries.ts';
-import { Input } from '../../ui/form.tsx';
+import { Check, Input } from '../../ui/form.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import { Button, CopyButton, QuietButton, Tag } from '../../ui/page-part.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
@@ -29,8 +29,10 @@ export function ExploreHead({ onHelp }: { readonly onHelp: () => void }) {
       <div className="explore-bar">
         <h1>Explore</h1>
         <TimeRangeControl value={address.range} onChange={(range) => change({ range })} onRefresh={refresh} />
-        <div className="explore-tools">
-          <SavedSearches />
+        <div className="row explore-tools">
+          <Popover label="Saved" title="Saved searches">
+            {(close) => <SavedSearches onClose={close} />}
+          </Popover>
           <SaveAsEndpoint />
           <AlertOnThis />
           <CopyButton
@@ -125,18 +127,28 @@ function QueryRow() {
   );
 }
 
-/** Opens the workbench with what the page shows as SQL, a chart and a test. */
+/** Opens the workbench with a part of the page that one SELECT can return, as SQL, a chart and a test. */
 function SaveAsEndpoint() {
   const { self } = useClient();
   const { address, search } = useExploring();
+  const { by, measure } = address;
+  const parts = [
+    { part: 'histogram', label: 'The chart', help: `${measure || 'count'} by ${by} over time` },
+    { part: 'rows', label: 'The lines', help: 'the newest events' },
+    { part: 'values', label: 'The top values', help: `of ${by}` },
+  ] as const;
   return (
     <Popover label="Save as endpoint" title="Save as endpoint">
       {(close) =>
         mayUseWorkbench(self) ? (
           <ul className="saved-list">
-            {listParts(address, search).map(({ label, help, path }) => (
-              <li key={label}>
-                <Link className="saved-open" href={path} onClick={close}>
+            {parts.map(({ part, label, help }) => (
+              <li key={part}>
+                <Link
+                  className="saved-open"
+                  href={onSearchPath('/workbench', toParameters(address, search, part))}
+                  onClick={close}
+                >
                   <span>{label}</span>
                   <span className="muted small">{help}</span>
                 </Link>
@@ -152,17 +164,6 @@ function SaveAsEndpoint() {
       }
     </Popover>
   );
-}
-
-/** The parts of the page that one SELECT can return, each with the path of its draft. */
-function listParts(address: ExploreAddress, search: Search) {
-  const { by, measure } = address;
-  const toPath = (part: Part) => onSearchPath('/workbench', toParameters(address, search, part));
-  return [
-    { label: 'The chart', help: `${measure || 'count'} by ${by} over time`, path: toPath('histogram') },
-    { label: 'The lines', help: 'the newest events', path: toPath('rows') },
-    { label: 'The top values', help: `of ${by}`, path: toPath('values') },
-  ];
 }
 
 /** Opens the form of an alert on what the page shows: the measure of its chart, else the number of events of each source. */
@@ -223,15 +224,14 @@ function SourceChoice() {
           {[...sources, ...unknown.map((name) => ({ name, description: 'unknown to this key' }))].map(
             ({ name, description }) => (
               <div key={name} className="explore-source">
-                <label className="field-check" title={description}>
-                  <input
-                    type="checkbox"
-                    checked={isTicked(name)}
-                    disabled={chosen.length === 1 && chosen[0] === name}
-                    onChange={() => toggle(name)}
-                  />
+                <Check
+                  title={description}
+                  checked={isTicked(name)}
+                  disabled={chosen.length === 1 && chosen[0] === name}
+                  onChange={() => toggle(name)}
+                >
                   {name}
-                </label>
+                </Check>
                 <QuietButton aria-label={`Only ${name}`} onClick={() => change({ source: [name] })}>
                   only
                 </QuietButton>

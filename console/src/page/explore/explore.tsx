@@ -1,6 +1,6 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
-import { Tabs, useTitle } from '../../ui/page-part.tsx';
+import { nameWindow, Tabs } from '../../ui/page-part.tsx';
 import './explore.css';
 import { hasLater, shiftRange, type TimeRange, zoomOut } from '../../format/range.ts';
 import { ownMember } from '../../format/values.ts';
@@ -28,7 +28,7 @@ export default function ExplorePage() {
   const onHelp = () => setHelp(true);
   usePageKeys(exploring, onHelp);
   const searched = address.q.trim().slice(0, TITLE_CHARS_MAX) || address.source.join(', ');
-  useTitle(searched === '' ? 'Explore' : `${searched} · Explore`);
+  useEffect(() => nameWindow(searched === '' ? 'Explore' : `${searched} · Explore`), [searched]);
   const View = SHOWN[address.view];
   return (
     <ExploringContext value={exploring}>

@@ -15,12 +15,10 @@ import { resolveSearch, type Search, searchPath } from './search.ts';
 /** What the parts of the page share: the address, what is read for it, and what changes it. */
 export type Exploring = ReturnType<typeof useAddressedSearch>;
 
-export const ExploringContext = createContext<Exploring | undefined>(undefined);
+export const ExploringContext = createContext<Exploring>(undefined as never); // the page is around all that use it
 
 export function useExploring(): Exploring {
-  const exploring = use(ExploringContext);
-  if (exploring === undefined) throw new Error('not within the page of Explore');
-  return exploring;
+  return use(ExploringContext);
 }
 
 export function useAddressedSearch() {
@@ -97,12 +95,7 @@ function useSearchOf(address: ExploreAddress, round: number): Search {
   }, [asked, zone, round]);
 }
 
-export interface FieldName {
-  /** As a search writes it: `request.path`. */
-  readonly name: string;
-  readonly type: string;
-  readonly description?: string;
-}
+export type FieldName = SearchSource['fields'][number];
 
 export interface FieldValue {
   readonly value: string;
@@ -134,7 +127,11 @@ function useFields(search: Search, lines: readonly Line[]) {
     for (const line of lines.slice(0, LINES_LOOKED_AT)) {
       for (const { field, value: found } of attributesOf(line.metadata)) {
         if (!all.has(field) && all.size < declared.size + FOUND_MAX)
-          all.set(field, { name: field, type: typeof found === 'number' ? 'number' : 'json' });
+          all.set(field, {
+            name: field,
+            type: typeof found === 'number' ? 'number' : 'json',
+            description: '',
+          });
       }
     }
     return [...all.values()];

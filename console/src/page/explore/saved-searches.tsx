@@ -1,29 +1,20 @@
 import { useRef, useState } from 'react';
 import { mayUseWorkbench, queries, useClient, useRead } from '../../api/queries.ts';
 import { Form, Input } from '../../ui/form.tsx';
-import { Popover } from '../../ui/overlay/popover.tsx';
 import { Button, CopyButton, ErrorNote, QuietButton } from '../../ui/page-part.tsx';
 import { useSaveFile } from '../workbench/work.ts';
 import { formatAddress, parseAddress } from './address.ts';
 import { useExploring } from './exploring.ts';
 import './saved-searches.css';
 
-export function SavedSearches() {
-  return (
-    <Popover label="Saved" title="Saved searches">
-      {(close) => <SavedPanel onClose={close} />}
-    </Popover>
-  );
-}
-
 const NAME_CHARS_MAX = 100;
 
-function SavedPanel({ onClose }: { readonly onClose: () => void }) {
+export function SavedSearches({ onClose }: { readonly onClose: () => void }) {
   const address = formatAddress(useExploring().address);
   const { self } = useClient();
   const team = useRead(queries.searches);
   const ofTeam = team.value?.result ?? [];
-  const [searches, setSearches] = useState(readSearches);
+  const searches = readSearches();
   const [draft, setDraft] = useState('');
   const [note, setNote] = useState('');
   const input = useRef<HTMLInputElement>(null);
@@ -40,7 +31,6 @@ function SavedPanel({ onClose }: { readonly onClose: () => void }) {
     } catch {
       finish('This browser stores nothing of this page. Copy the link instead.');
     }
-    setSearches(readSearches());
   };
   const onSubmit = () => {
     setDraft('');

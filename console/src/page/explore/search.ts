@@ -21,7 +21,8 @@ type Asked = Pick<ExploreAddress, 'q' | 'source' | 'project' | 'range'>;
 /** @param offsetMs of the displayed zone from UTC */
 export function resolveSearch(asked: Asked, nowMs: number, offsetMs: number): Search {
   const { q, source, project, range } = asked;
-  const { fromMs, untilMs } = clamp(resolveRange(range, nowMs));
+  const bounds = resolveRange(range, nowMs);
+  const [fromMs, untilMs] = [Math.max(bounds.fromMs, EARLIEST_MS), Math.min(bounds.untilMs, LATEST_MS)];
   const widthMs = chooseWidthMs(untilMs - fromMs);
   // Ranges that end now are of whole time buckets, so only the one that is not over yet is partial.
   const isWhole = range.kind === 'last';
@@ -42,10 +43,6 @@ export function toRange(fromMs: number, untilMs: number): TimeRange {
 }
 
 /** The instants that the service distinguishes: 1900 to June 2255. A slice beyond them would have no length there. */
-function clamp({ fromMs, untilMs }: Slice): Slice {
-  return { fromMs: Math.max(fromMs, EARLIEST_MS), untilMs: Math.min(untilMs, LATEST_MS) };
-}
-
 const EARLIEST_MS = Date.UTC(1900, 0, 1);
 const LATEST_MS = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
@@ -103,8 +100,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 const WIDTHS_MS: readonly number[] = [
   ...[1, 5, 10, 50, 100, 500],
-  ...[1, 5, 10, 30].map((count) => count * SECOND_MS),
-  ...[1, 5, 10, 30].map((count) => count * MINUTE_MS),
+  ...[SECOND_MS, MINUTE_MS].flatMap((unit) => [1, 5, 10, 30].map((count) => count * unit)),
   ...[1, 3, 6, 12].map((count) => count * HOUR_MS),
   DAY_MS,
 ];

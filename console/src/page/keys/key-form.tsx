@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { CreatedKeyView, EndpointView } from '../../../../src/management/view.ts';
-import { mayGrant, queries, sourcesOf, useClient, useRead } from '../../api/queries.ts';
-import { Checks, Group, Input, Select, TextField, useFault } from '../../ui/form.tsx';
+import { mayGrant, queries, useClient, useRead } from '../../api/queries.ts';
+import { Check, Group, Input, Select, TextField, useFault } from '../../ui/form.tsx';
 import { FormDialog } from '../../ui/overlay/dialog.tsx';
 import { Button, QuietButton, Segmented } from '../../ui/page-part.tsx';
 import { TimeField } from '../../ui/time/time-control.tsx';
@@ -19,7 +19,7 @@ export function KeyForm(props: Readonly<{ onMade: (made: CreatedKeyView) => void
   const { onMade, onClose } = props;
   const client = useClient();
   const endpoints = useRead(queries.endpoints).value?.result ?? [];
-  const sources = sourcesOf(useRead(queries.sources).value ?? []);
+  const sources = useRead(queries.sources).value?.result ?? [];
   const sending = useMutation({
     mutationFn: (data: FormData) => client.post<CreatedKeyView>('/api/keys', ['key', 'id'], toBody(data)),
     onSuccess: onMade,
@@ -78,24 +78,29 @@ const SCOPES = [
 /** The scopes of the key. A key can only grant scopes that it has itself. */
 function ScopeChoice() {
   const { self } = useClient();
-  const items = SCOPES.map(([value, meaning]) => ({
-    value,
-    label: (
-      <>
-        {value} <span className="small muted">{meaning}</span>
-      </>
-    ),
-    isChecked: value === 'query' && mayGrant(self, value),
-    isDisabled: !mayGrant(self, value),
-  }));
-  const isShort = items.some(({ isDisabled }) => isDisabled);
+  const isShort = SCOPES.some(([scope]) => !mayGrant(self, scope));
   return (
     <Group
       name="scopes"
       legend="Scopes"
       help={isShort ? 'A key cannot grant a scope that it lacks.' : undefined}
     >
-      <Checks name="scopes" items={items} />
+      <div className="choices">
+        {SCOPES.map(([value, meaning]) => {
+          const may = mayGrant(self, value);
+          return (
+            <Check
+              key={value}
+              name="scopes"
+              value={value}
+              defaultChecked={may && value === 'query'}
+              disabled={!may}
+            >
+              {value} <span className="small muted">{meaning}</span>
+            </Check>
+          );
+        })}
+      </div>
     </Group>
   );
 }
@@ -113,11 +118,7 @@ function ListChoice({ name, legend, items }: ListChoiceProps) {
   const own = useClient().self[name]; // null: the signed-in key has no such limit
   const [span, setSpan] = useState<keyof typeof SPANS>(own === null ? 'all' : 'some');
   // The service does not match UUIDs with names: an inherited list keeps its spelling.
-  const spelled = items.map((item) => ({
-    value: own?.includes(item.id) === true ? item.id : item.name,
-    label: <code>{item.name}</code>,
-    isChecked: own !== null,
-  }));
+  const spell = (item: (typeof items)[number]) => (own?.includes(item.id) === true ? item.id : item.name);
   return (
     <Group {...{ name, legend }} help={own === null ? undefined : 'Your own key is limited to these.'}>
       <Segmented
@@ -129,7 +130,13 @@ function ListChoice({ name, legend, items }: ListChoiceProps) {
       {span === 'some' && (
         <>
           <input type="hidden" name="listed" value={name} />
-          <Checks name={name} items={spelled} isListed />
+          <div className="choices is-listed">
+            {items.map((item) => (
+              <Check key={item.id} name={name} value={spell(item)} defaultChecked={own !== null}>
+                <code>{item.name}</code>
+              </Check>
+            ))}
+          </div>
         </>
       )}
     </Group>

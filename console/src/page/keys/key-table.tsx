@@ -25,7 +25,16 @@ const COLUMNS: TableColumns<KeyView> = {
     </span>
   ),
   Limits: styled('key-limits', (key) => <Limits record={key} />),
-  'Last used': (key) => <Times record={key} />,
+  'Last used': ({ last_used_at: used, created_at: created }) => (
+    <div className="key-facts">
+      {used === null ? 'never' : <Ago iso={used} />}
+      {created !== null && (
+        <span className="small muted">
+          made <Ago iso={created} />
+        </span>
+      )}
+    </div>
+  ),
 };
 
 export function KeyTable(props: Readonly<{ onMake: () => void; onRotate: OnKey; onRevoke: OnKey }>) {
@@ -95,19 +104,6 @@ function State({ record }: { readonly record: KeyView }) {
       {!state.isOver && record.expires_at !== null && (
         <span className="small muted">
           ends <Ago iso={record.expires_at} />
-        </span>
-      )}
-    </div>
-  );
-}
-
-function Times({ record }: { readonly record: KeyView }) {
-  return (
-    <div className="key-facts">
-      {record.last_used_at === null ? 'never' : <Ago iso={record.last_used_at} />}
-      {record.created_at !== null && (
-        <span className="small muted">
-          made <Ago iso={record.created_at} />
         </span>
       )}
     </div>

@@ -65,7 +65,7 @@ function CreatedKey({ made, onClose }: { readonly made: CreatedKeyView; readonly
       <p className="tone-warn">
         <strong>Copy it now; it is not shown again</strong>: the service keeps only its hash.
       </p>
-      <div className="created-key-text">
+      <div className="row created-key-text">
         <code>{made.key}</code>
         <CopyButton text={made.key} label="Copy the key" />
       </div>

@@ -21,7 +21,12 @@ const COLUMNS: TableColumns<KeyEntry> = {
     </>
   ),
   Key: ({ key_id: id }) => id !== '' && <KeyName id={id} />,
-  Detail: styled('trail-detail', toDetail),
+  // Of a rejection `unknown from 192.0.2.1, 192.0.2.7` is `unknown key, from 192.0.2.1, 192.0.2.7`.
+  Detail: styled('trail-detail', ({ action, detail }) => {
+    if (action !== 'refused') return detail;
+    const [reason = '', ...addresses] = detail.split(' from ');
+    return [ownMember(REJECT_REASONS, reason) ?? reason, ...addresses].join(', from ');
+  }),
 };
 const ENTRIES_AT_ONCE = 50;
 
@@ -31,17 +36,13 @@ export function Trail() {
     <RowTable
       title="Audit trail"
       {...pages}
-      rows={pages.rows?.toSorted(compareEntries)}
+      // Rejections are counted for a minute, and written after later changes.
+      rows={pages.rows?.toSorted((a, b) => (b.at ?? '').localeCompare(a.at ?? '') || b.id - a.id)}
       columns={COLUMNS}
       keyOf={({ id }) => id}
       empty={['No entries', 'Created, changed and revoked keys appear here; rejections once a minute.']}
     />
   );
-}
-
-/** By their time: rejections are counted for a minute, and written after later changes. */
-function compareEntries(a: KeyEntry, b: KeyEntry): number {
-  return (b.at ?? '').localeCompare(a.at ?? '') || b.id - a.id;
 }
 
 /** The reasons of rejected requests (docs/keys.md, audit trail). */
@@ -58,13 +59,6 @@ export const REJECT_REASONS: Readonly<Record<string, string>> = {
   sign_in: 'a sign-in that failed',
   session: 'a session that has ended',
 };
-
-/** Of a rejection `unknown from 192.0.2.1, 192.0.2.7` is `unknown key, from 192.0.2.1, 192.0.2.7`. */
-function toDetail({ action, detail }: KeyEntry): string {
-  if (action !== 'refused') return detail;
-  const [reason = '', ...addresses] = detail.split(' from ');
-  return [ownMember(REJECT_REASONS, reason) ?? reason, ...addresses].join(', from ');
-}
 
 function Actor({ id }: { readonly id: string }) {
   if (id === 'cli') return <span>The CLI </span>;

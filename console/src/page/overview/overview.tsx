@@ -29,6 +29,7 @@ export default function OverviewPage() {
   const { self } = useClient();
   const mayWatch = self.scopes.includes('manage');
   const live = useOverview();
+  const firing = useFiring();
   const endpoints = useRead(queries.endpoints);
   const { value: overview } = live;
   const described = endpoints.value?.result ?? [];
@@ -49,7 +50,9 @@ export default function OverviewPage() {
         </div>
       ))}
       {overview !== undefined && <Headline overview={overview} />}
-      {isReady && <FiringAlerts />}
+      {isReady && firing.length > 0 && (
+        <RowTable title="Firing alerts" rows={firing} keyOf={({ id }) => id} columns={FIRING_COLUMNS} />
+      )}
       {isReady && maySearch(self) && <SourceTraffic />}
       {overview !== undefined && <EndpointTraffic overview={overview} endpoints={described} />}
       {overview !== undefined && <EngineState overview={overview} />}
@@ -64,12 +67,6 @@ const FIRING_COLUMNS: TableColumns<AlertView> = {
   Instances: numeric(({ instances }) => instances.length),
   Since: ({ since }) => <Ago iso={since} />,
 };
-
-function FiringAlerts() {
-  const firing = useFiring();
-  if (firing.length === 0) return null;
-  return <RowTable title="Firing alerts" rows={firing} keyOf={({ id }) => id} columns={FIRING_COLUMNS} />;
-}
 
 function EndpointList({ endpoints }: { readonly endpoints: readonly EndpointView[] }) {
   return (

@@ -118,7 +118,11 @@ function Arrival() {
   const { value } = useOverview();
   const [before, setBefore] = useState<Overview>();
   if (value !== undefined && before === undefined) setBefore(value);
-  const arrived = value === undefined || before === undefined ? [] : findArrived(value, before);
+  const rows = new Map((before ?? value)?.sources.map((source) => [source.name, source.rows]));
+  const arrived = (value?.sources ?? [])
+    .map((source) => ({ name: source.name, count: source.rows - (rows.get(source.name) ?? 0) }))
+    // What the service itself writes says nothing about senders.
+    .filter(({ name, count }) => count > 0 && !name.startsWith('tailrace.'));
   const isOn = arrived.length > 0;
   return (
     <>
@@ -145,16 +149,6 @@ function Arrival() {
       </p>
       {isOn && <QuietButton onClick={() => setBefore(undefined)}>Wait for another</QuietButton>}
     </>
-  );
-}
-
-function findArrived({ sources }: Overview, before: Overview) {
-  const rows = new Map(before.sources.map((source) => [source.name, source.rows]));
-  return (
-    sources
-      .map((source) => ({ name: source.name, count: source.rows - (rows.get(source.name) ?? 0) }))
-      // What the service itself writes says nothing about senders.
-      .filter(({ name, count }) => count > 0 && !name.startsWith('tailrace.'))
   );
 }
 

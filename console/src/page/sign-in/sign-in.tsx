@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import type { Me, SignInView } from '../../../../src/management/view.ts';
 import { ApiError, callRaw, parseAnswer } from '../../api/client.ts';
@@ -27,7 +27,6 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
   const [busy, setBusy] = useState(kept !== undefined);
   const [options, setOptions] = useState<SignInView>();
   const [problem] = useState(takeProblem);
-  const tried = useRef(false);
 
   const signIn = async (key: string) => {
     setBusy(true);
@@ -42,8 +41,6 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, with the key that was there at first
   useEffect(() => {
-    if (tried.current) return;
-    tried.current = true;
     if (kept !== undefined) void signIn(kept);
     void readOptions().then(async (found) => {
       const self = kept === undefined && found.session ? await findMe() : undefined;

@@ -66,7 +66,7 @@ function Head({ source }: { readonly source: SourceView }) {
         </div>
       </div>
       <p>{description}</p>
-      <div className="source-facts">
+      <div className="row source-facts">
         <Tag tone="accent">{days === null ? 'existing table, read only' : `kept for ${days} days`}</Tag>
         <span className="small muted">
           table <code>{table}</code>

@@ -4,7 +4,7 @@ import { Link, useLocation, useSearch } from 'wouter';
 import type { AlertReplayView } from '../../../../src/management/alert-view.ts';
 import type { SavedEndpoint } from '../../../../src/management/workbench-view.ts';
 import { pause } from '../../api/follow.ts';
-import { latestOf, queries, useClient, useRead, useRun } from '../../api/queries.ts';
+import { queries, useClient, useRead, useRun } from '../../api/queries.ts';
 import { formatSeconds } from '../../format/show.ts';
 import { Code } from '../../ui/code.tsx';
 import { ErrorNote, Reading } from '../../ui/page-part.tsx';
@@ -18,22 +18,38 @@ export default function AlertBenchPage() {
   const url = useSearch();
   const { name, endpoint, search, values } = parseWorkUrl(url);
   const [, navigate] = useLocation();
-  const { parts, unsaved, error } = useParts(search, endpoint);
+  const { value: workbench, error: unreadWorkbench } = useRead(queries.workbench);
+  const { value: endpoints, error: unreadEndpoints } = useRead(queries.endpoints);
+  const { value: alerts, error: unreadAlerts } = useRead(queries.alerts);
+  const { value: unsaved, error: unreadSearch } = useRun(
+    search === '' ? undefined : ['/api/search/endpoint', search],
+    (client, signal) => readSearchEndpoint(client, search, signal),
+  );
   const saveEndpoint = useSaveEndpoint(unsaved);
+  const unread = [unreadWorkbench, unreadEndpoints, unreadAlerts, unreadSearch];
+  const error = unread.find((one) => one !== undefined);
+  const isRead = workbench !== undefined && endpoints !== undefined && alerts !== undefined;
+  const isReady = isRead && (search === '' || unsaved !== undefined);
+  const asked = unsaved ?? endpoints?.result.find((one) => one.name === endpoint);
   return (
     <>
       <WorkHead alert={name} />
-      {(parts === undefined || error !== undefined) && <Reading error={error} />}
-      {parts !== undefined && (
+      {(!isReady || error !== undefined) && <Reading error={error} />}
+      {isReady && (
         <FileText
           key={url}
           kind="alerts"
           name={name}
           draftName={name || url}
           saveBefore={unsaved && saveEndpoint}
-          whyNotSaved={parts.workbench.alerts.reason ?? (unsaved ? parts.workbench.reason : null)}
+          whyNotSaved={workbench.alerts.reason ?? (unsaved ? workbench.reason : null)}
           template={
-            name === '' ? newAlert(parts.endpoint, unsaved?.values ?? values, parts.served) : undefined
+            name === ''
+              ? newAlert(asked, unsaved?.values ?? values, {
+                  taken: alerts.result.map((one) => one.name),
+                  receivers: workbench.alerts.receivers,
+                })
+              : undefined
           }
           actions={
             name !== '' && (
@@ -61,29 +77,6 @@ export default function AlertBenchPage() {
   );
 }
 
-/** What the page needs. @param search parameters of the search that becomes an endpoint; empty: none */
-function useParts(search: string, name: string) {
-  const workbench = useRead(queries.workbench);
-  const endpoints = useRead(queries.endpoints);
-  const alerts = useRead(queries.alerts);
-  const run = useRun(search === '' ? undefined : ['/api/search/endpoint', search], (client, signal) =>
-    readSearchEndpoint(client, search, signal),
-  );
-  const unsaved = latestOf(run);
-  const failure = run.state === 'failed' ? run.error : undefined;
-  const error = workbench.error ?? endpoints.error ?? alerts.error ?? failure;
-  const isMissing = search !== '' && unsaved === undefined;
-  if (isMissing || !workbench.value || !endpoints.value || !alerts.value)
-    return { parts: undefined, unsaved, error };
-  const { receivers } = workbench.value.alerts;
-  const parts = {
-    workbench: workbench.value,
-    endpoint: unsaved ?? endpoints.value.result.find((one) => one.name === name),
-    served: { taken: alerts.value.result.map((one) => one.name), receivers },
-  };
-  return { parts, unsaved, error };
-}
-
 type Unsaved = Awaited<ReturnType<typeof readSearchEndpoint>>;
 
 function useSaveEndpoint(endpoint: Unsaved | undefined): () => Promise<void> {
@@ -93,7 +86,7 @@ function useSaveEndpoint(endpoint: Unsaved | undefined): () => Promise<void> {
   return async () => {
     if (endpoint === undefined || saved.current === endpoint) return;
     const { name, definition, sql, test } = endpoint;
-    const body = { ...{ name, definition, sql, version: null }, ...(test !== null && { test }) };
+    const body = { ...{ name, definition, sql, version: null }, ...(test !== '' && { test }) };
     await client.post<SavedEndpoint>('/api/workbench/save', ['name'], body);
     saved.current = endpoint;
     void cache.invalidateQueries({ queryKey: queries.endpoints.queryKey });

@@ -15,7 +15,7 @@ import { type Check, useBenchRun, useCheck } from './use-check.ts';
 import { type Base, type Saved, type Saving, useSaveFile, useWork, type Work } from './work.ts';
 import { WorkHead } from './work-head.tsx';
 
-interface BenchProps {
+export interface BenchProps {
   /** Empty: a new endpoint. */
   readonly name: string;
   /** The name under which unsaved texts are kept. */
@@ -106,7 +106,7 @@ export function Bench({ name, draftName, opened, workbench, onSaved }: BenchProp
           values={run.values}
           projects={projects.value?.result}
           busy={run.answer.state === 'running'}
-          error={run.answer.state === 'failed' ? run.answer.error : undefined}
+          error={run.answer.error}
           onChange={work.setValue}
           onRun={run.start}
           onStop={run.stop}
@@ -232,7 +232,7 @@ function RunForm({ busy, onRun, onStop, ...fields }: RunFormProps) {
   return (
     <Form className="bench-form" onSubmit={onRun} aria-label="Parameters">
       <ParameterFields {...fields} />
-      <div className="bench-run">
+      <div className="row bench-run">
         <Button type="submit" look="primary" aria-disabled={busy}>
           {busy ? 'Running…' : 'Run'}
         </Button>

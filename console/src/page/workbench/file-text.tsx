@@ -1,5 +1,4 @@
 import { type ReactNode, useEffect } from 'react';
-import { latestOf } from '../../api/queries.ts';
 import { Button, Reading, Tag } from '../../ui/page-part.tsx';
 import { readOutline } from './definition.ts';
 import { Panes, SaveNotes } from './panes.tsx';
@@ -30,11 +29,11 @@ interface FileTextProps {
 export function FileText({ template, ...bench }: FileTextProps) {
   const { kind, name } = bench;
   const read = useStored('file', kind, name, name !== '');
-  const isNew = name === '' || (read.state === 'failed' && read.error.status === 404);
+  const isNew = name === '' || read.error?.status === 404;
   const opened =
-    isNew && template !== undefined ? toBase({ definition: template, version: null }) : latestOf(read);
+    isNew && template !== undefined ? toBase({ definition: template, version: null }) : read.value;
   if (opened !== undefined) return <FileBench {...{ ...bench, opened }} />;
-  return <Reading error={read.state === 'failed' ? read.error : undefined} />;
+  return <Reading error={read.error} />;
 }
 
 type FileBenchProps = Omit<FileTextProps, 'template'> & { readonly opened: Base };

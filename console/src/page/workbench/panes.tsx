@@ -113,8 +113,7 @@ export function SaveNotes(props: SaveNotesProps) {
   const { kind, name, opened, work, saving, whyNotSaved, saved, onCopy } = props;
   const error = saving.error ?? props.error;
   const isConflict = error?.code === 'conflict';
-  const theirs = useStored('conflict', kind, name, isConflict);
-  const stored = theirs.state === 'done' ? theirs.value : undefined;
+  const { value: stored, error: unread } = useStored('conflict', kind, name, isConflict);
   const load = (base: Base) => {
     work.reset(base);
     saving.reset();
@@ -151,7 +150,7 @@ export function SaveNotes(props: SaveNotesProps) {
         )}
         {error !== null && !isConflict && <ErrorNote error={error} />}
         {/* The definition may have been removed. */}
-        {theirs.state === 'failed' && theirs.error.status !== 404 && <ErrorNote error={theirs.error} />}
+        {unread !== undefined && unread.status !== 404 && <ErrorNote error={unread} />}
       </div>
       {/* The conflict may be with another one. */}
       {stored !== undefined && stored.version !== work.base.version && (

@@ -1,7 +1,7 @@
 import type { DraftCheck, SearchDraftView } from '../../../../src/management/workbench-view.ts';
 import type { Client } from '../../api/client.ts';
 import { toQuery, type Values, withQuery } from '../../format/values.ts';
-import { actionPath, type Base } from './work.ts';
+import { actionPath } from './work.ts';
 
 const PARAMETER = 'p.';
 
@@ -39,26 +39,23 @@ export function parseWorkUrl(url: string) {
   };
 }
 
-/** Has a search written as the files of an endpoint. @throws ApiError */
-export async function readFromSearch(client: Client, search: string, signal?: AbortSignal): Promise<Base> {
-  const { definition, sql, test, values } = await readSearchDraft(client, search, signal);
-  return { definition, sql, version: null, values, test: test ?? '' };
+/** Has a search written as the files of an endpoint, which are not saved. @throws ApiError */
+export async function readFromSearch(client: Client, search: string, signal: AbortSignal) {
+  const needs = ['name', 'definition', 'sql', 'test', 'values'] as const;
+  const draft = await client.call<SearchDraftView>(`/api/search/endpoint?${search}`, needs, { signal });
+  return { ...draft, version: null, test: draft.test ?? '' };
 }
 
-/** Has a search written as an endpoint for an alert, which is not saved. @throws ApiError */
+/** The same with what an alert on it needs to know of it. @throws ApiError */
 export async function readSearchEndpoint(client: Client, search: string, signal: AbortSignal) {
-  const { name, definition, sql, test, values } = await readSearchDraft(client, search, signal);
+  const draft = await readFromSearch(client, search, signal);
+  const { definition, sql, values } = draft;
   const path = actionPath('endpoints', 'check');
   const needs = ['columns', 'parameters'] as const;
   const { columns, parameters } = await client.post<DraftCheck>(path, needs, { definition, sql }, signal);
   return {
-    ...{ name, columns, parameters, definition, sql, test },
+    ...{ ...draft, columns, parameters },
     description: `Events match: ${new URLSearchParams(search).get('q') || 'all'}`,
     values: { project: values['project'] ?? '' }, // its range would stand still
   };
-}
-
-function readSearchDraft(client: Client, search: string, signal?: AbortSignal): Promise<SearchDraftView> {
-  const needs = ['name', 'definition', 'sql', 'test', 'values'] as const;
-  return client.call<SearchDraftView>(`/api/search/endpoint?${search}`, needs, { signal });
 }

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { SavedTest } from '../../../../src/management/workbench-view.ts';
 import { formatJson } from '../../api/answer.ts';
-import { latestOf, type Run, useClient } from '../../api/queries.ts';
+import { type Run, useClient } from '../../api/queries.ts';
 import { formatBytes, formatMs, formatRows } from '../../format/show.ts';
 import { lazyPart } from '../../ui/boundary/boundary.tsx';
 import { toDrawable } from '../../ui/chart/drawable.ts';
@@ -35,7 +35,8 @@ interface Tested {
 
 export function Result({ answer, descriptions, tested }: ResultProps) {
   const [view, setView] = useState<View>();
-  const value = latestOf(answer);
+  const [isTesting, setTesting] = useState(false);
+  const { value } = answer;
   const drawn = useMemo(() => {
     if (value === undefined) return undefined;
     const columns = value.columns.map((one) => ({
@@ -43,8 +44,7 @@ export function Result({ answer, descriptions, tested }: ResultProps) {
       description: descriptions.get(one.name) ?? '',
       search: null,
     }));
-    const { values, rows, now } = value;
-    return toDrawable({ ...value, columns }, { values, rows, atMs: Date.parse(now) });
+    return toDrawable({ ...value, columns }, value.values, { rows: value.rows, atMs: Date.parse(value.now) });
   }, [value, descriptions]);
   return (
     <RunPanel
@@ -59,36 +59,33 @@ export function Result({ answer, descriptions, tested }: ResultProps) {
         `${formatMs(one.ms)} in all`,
       ]}
       actions={
-        tested !== undefined && answer.state === 'done' && <TestButton {...tested} answer={answer.value} />
+        tested !== undefined &&
+        answer.state === 'done' && (
+          <>
+            <Button onClick={() => setTesting(true)}>{KEEP}</Button>
+            {isTesting && <TestDialog {...tested} answer={answer.value} onClose={() => setTesting(false)} />}
+          </>
+        )
       }
       idle={<p className="muted">Press Run.</p>}
       failed={({ code }) =>
         code === 'invalid_definition' && <p role="alert">Not run: the files have the faults above.</p>
       }
     >
-      {({ rows }) => drawn && <Views rows={rows} {...{ drawn, view }} onView={setView} />}
+      {() => drawn && <Views {...{ drawn, view }} onView={setView} />}
     </RunPanel>
   );
 }
 
 interface TestProps extends Tested {
   readonly answer: Answered;
-}
-
-function TestButton(props: TestProps) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <Button onClick={() => setOpen(true)}>{KEEP}</Button>
-      {isOpen && <TestDialog {...props} onClose={() => setOpen(false)} />}
-    </>
-  );
+  readonly onClose: () => void;
 }
 
 const KEEP = 'Keep as a test';
 const ROWS_MAX = 20;
 
-function TestDialog({ name, base, asked, answer, onClose }: TestProps & { readonly onClose: () => void }) {
+function TestDialog({ name, base, asked, answer, onClose }: TestProps) {
   const client = useClient();
   const [title, setTitle] = useState('');
   const sending = useMutation({
@@ -133,7 +130,7 @@ function TestDialog({ name, base, asked, answer, onClose }: TestProps & { readon
   );
 }
 
-function findWhyNotKept({ base, asked, answer }: Omit<TestProps, 'name'>) {
+function findWhyNotKept({ base, asked, answer }: Pick<TestProps, 'base' | 'asked' | 'answer'>) {
   const count = answer.rows.length;
   if (base.sql !== asked.sql || base.definition !== asked.definition)
     return 'The result is not that of the saved files. Save, then run them again.';

@@ -131,12 +131,8 @@ export function useStored(reason: string, kind: DefinitionKind, name: string, is
   );
 }
 
-interface SentFile {
+interface SentFile extends StoredFiles {
   readonly name: string;
-  readonly definition: string;
-  /** null: a new file. */
-  readonly version: string | null;
-  readonly sql?: string;
   readonly test?: string;
 }
 

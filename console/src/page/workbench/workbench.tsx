@@ -1,9 +1,8 @@
 import { useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import type { WorkbenchView } from '../../../../src/management/workbench-view.ts';
-import { latestOf, queries, useRead, useRun } from '../../api/queries.ts';
+import { queries, useRead, useRun } from '../../api/queries.ts';
 import { MissingPage, Reading } from '../../ui/page-part.tsx';
-import { Bench } from './bench.tsx';
+import { Bench, type BenchProps } from './bench.tsx';
 import { newEndpoint } from './definition.ts';
 import { endpointFilesPath, parseWorkUrl, readFromSearch } from './path.ts';
 import { filesPath, type StoredFiles, toBase } from './work.ts';
@@ -40,14 +39,11 @@ export default function WorkbenchPage() {
   return <Opened key={opened.round} {...{ name, search, workbench, onSaved }} {...opened} />;
 }
 
-interface OpenedProps {
-  readonly name: string;
+interface OpenedProps extends Omit<BenchProps, 'draftName' | 'opened'> {
   /** Parameters of the search that becomes a new endpoint; empty: none. */
   readonly search: string;
   /** Counts up, so that opening a name again reads its files again. */
   readonly round: number;
-  readonly workbench: WorkbenchView;
-  readonly onSaved: (name: string) => void;
 }
 
 function Opened({ name, search, round, workbench, onSaved }: OpenedProps) {
@@ -59,12 +55,12 @@ function Opened({ name, search, round, workbench, onSaved }: OpenedProps) {
     const path = filesPath('endpoints', first);
     return toBase(await client.call<StoredFiles>(path, ['definition', 'sql', 'version'], { signal }));
   });
-  const opened = latestOf(read);
+  const { value: opened } = read;
   if (opened === undefined)
     return (
       <>
         <WorkHead endpoint={name} />
-        <Reading error={read.state === 'failed' ? read.error : undefined} />
+        <Reading error={read.error} />
       </>
     );
   const draftName = searched === '' ? name : `?${searched}`;

@@ -22,15 +22,7 @@ import {
 
 export type Bar = ReturnType<typeof toBars>[number];
 
-export interface BigNumber {
-  readonly label: string;
-  readonly text: string;
-  /** How it was found: `in all`, or `last`. */
-  readonly note: string | undefined;
-  readonly tone: 'warn' | 'bad' | undefined;
-  /** Over time, oldest first; empty: there is no time. */
-  readonly trend: readonly (number | null)[];
-}
+export type BigNumber = ReturnType<typeof toNumbers>[number];
 
 export type Drawing =
   | { readonly kind: 'time'; readonly title: string; readonly chart: Chart }
@@ -79,7 +71,7 @@ function toBars(chart: ChartView, { columns, rows }: Drawn) {
 }
 
 /** A number for each column: of counts the sum of all rows, else the value of the newest row, or of the first one without a time. */
-function toNumbers(chart: ChartView, drawn: Drawn): BigNumber[] {
+function toNumbers(chart: ChartView, drawn: Drawn) {
   const { time, values } = chart;
   const { rows } = drawn;
   const rule = ruleOf(chart, drawn.columns);
@@ -92,6 +84,7 @@ function toNumbers(chart: ChartView, drawn: Drawn): BigNumber[] {
     return {
       label: labels[i] ?? name,
       ...describe(value, { chart, rule, note: rows.length > 1 ? found : undefined }),
+      /** Over time, oldest first; empty: there is no time. */
       trend: trends[i]?.values ?? [],
     };
   });
@@ -103,7 +96,7 @@ const TONES = { critical: 'bad', warning: 'warn' } as const;
 function describe(
   value: number | null,
   { chart, rule: { unit }, note }: { chart: ChartView; rule: Rule; note: string | undefined },
-): Pick<BigNumber, 'text' | 'note' | 'tone'> {
+) {
   const suffix = unit.suffix === undefined ? '' : ` ${unit.suffix}`;
   const text = value === null ? '–' : `${unit.format(value)}${suffix}`;
   const beyond = findThreshold(chart.thresholds, value);

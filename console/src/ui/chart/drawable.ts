@@ -30,12 +30,14 @@ export function findTimes({ charts, columns }: Shaped, rows: readonly Row[]): Se
 
 export type Drawable = ReturnType<typeof toDrawable>;
 
+/** An answer with what its charts and tables need to know of it. @param atMs see `findAnswerRange` */
 export function toDrawable(
   called: Shaped & Called,
-  { values, rows, atMs }: { values: Values; rows: readonly Row[]; atMs: number },
+  values: Values,
+  { rows, atMs }: { readonly rows: readonly Row[]; readonly atMs: number },
 ) {
   return {
-    columns: called.columns,
+    ...{ rows, columns: called.columns },
     charts: chartsOf(called, rows),
     times: findTimes(called, rows),
     range: findAnswerRange(called, values, atMs),
@@ -76,12 +78,7 @@ function findSeries(columns: Columns, rows: readonly Row[], time: string): strin
   return texts.find(({ name }) => isUnique([time, name]))?.name;
 }
 
-export interface Drawn {
-  readonly columns: Columns;
-  readonly rows: readonly Row[];
-  /** What it covers, if that is known. */
-  readonly range?: AnswerRange | undefined;
-}
+export type Drawn = Pick<Drawable, 'columns' | 'rows'> & Partial<Pick<Drawable, 'range'>>;
 
 /** What an answer covers, in seconds since the epoch; undefined: not known. */
 type AnswerRange = ReturnType<typeof findAnswerRange>;

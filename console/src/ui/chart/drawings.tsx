@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { formatJson, type Row } from '../../api/answer.ts';
+import { formatJson } from '../../api/answer.ts';
 import { showText } from '../../format/show.ts';
 import { Code } from '../code.tsx';
 import { Empty, Tabs } from '../page-part.tsx';
@@ -11,28 +11,24 @@ import type { Drawable } from './drawable.ts';
 import { type LineLinks, LinkCharts, LinkedChart } from './linked-charts.tsx';
 
 interface AnswerProps {
-  readonly rows: readonly Row[];
   readonly drawn: Drawable & LineLinks;
 }
 
-function Drawings({ rows, drawn }: AnswerProps) {
-  const { columns, charts, range, times, ...lines } = drawn;
-  const drawings = useMemo(
-    () => charts.map((chart) => toDrawing(chart, { columns, rows, range })),
-    [columns, charts, rows, range],
-  );
+function Drawings({ drawn }: AnswerProps) {
+  const { linesOf, noLines } = drawn;
+  const drawings = useMemo(() => drawn.charts.map((chart) => toDrawing(chart, drawn)), [drawn]);
   return (
     <LinkCharts>
       <div className="charts">
         {drawings.map((drawing, i) =>
           drawing.kind === 'time' ? (
             // biome-ignore lint/suspicious/noArrayIndexKey: the charts of an endpoint have an order, and titles may be equal
-            <LinkedChart key={i} chart={drawing.chart} {...lines} />
+            <LinkedChart key={i} chart={drawing.chart} {...{ linesOf, noLines }} />
           ) : (
             // biome-ignore lint/suspicious/noArrayIndexKey: as above
             <section key={i} className="drawing" aria-label={drawing.title || drawing.kind}>
               {drawing.title !== '' && <h3>{drawing.title}</h3>}
-              <PlainDrawing drawing={drawing} rows={rows} times={times} />
+              <PlainDrawing {...{ drawing, drawn }} />
             </section>
           ),
         )}
@@ -42,15 +38,15 @@ function Drawings({ rows, drawn }: AnswerProps) {
 }
 
 interface PlainDrawingProps {
-  readonly rows: readonly Row[];
-  readonly times: ReadonlySet<string>;
   readonly drawing: Exclude<Drawing, { readonly kind: 'time' }>;
+  readonly drawn: Drawable;
 }
 
-export function PlainDrawing({ drawing, rows, times }: PlainDrawingProps) {
+export function PlainDrawing({ drawing, drawn }: PlainDrawingProps) {
   if (drawing.kind === 'bars') return <BarList title={drawing.title} bars={drawing.bars} />;
   if (drawing.kind === 'number') return <BigNumbers numbers={drawing.numbers} />;
   const { title, columns } = drawing;
+  const { rows, times } = drawn;
   const caption = title === '' ? 'Rows' : `Rows: ${title}`;
   return <DataTable {...{ caption, columns, rows, times }} />;
 }
@@ -67,8 +63,8 @@ interface AnswerViewsProps extends AnswerProps {
 }
 
 /** The rows of an answer: as charts if it has some, as a table, and as JSON. */
-export function AnswerViews({ view, onView, rows, drawn }: AnswerViewsProps) {
-  const { columns, times } = drawn;
+export function AnswerViews({ view, onView, drawn }: AnswerViewsProps) {
+  const { rows, columns, times } = drawn;
   const first = drawn.charts.length > 0 ? 'chart' : 'table';
   const shown = view === undefined || view === 'chart' ? first : view;
   return (
@@ -83,7 +79,7 @@ export function AnswerViews({ view, onView, rows, drawn }: AnswerViewsProps) {
       ) : shown === 'table' ? (
         <DataTable caption="Rows of the answer" {...{ columns, rows, times }} />
       ) : (
-        <Drawings {...{ rows, drawn }} />
+        <Drawings drawn={drawn} />
       )}
     </Tabs>
   );

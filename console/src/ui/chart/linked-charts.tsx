@@ -35,7 +35,7 @@ interface LinkedChartProps extends LineLinks, Pick<PlotProps, 'chart' | 'heightP
 export function LinkedChart({ chart, heightPx, hidesTitle = false, ...lines }: LinkedChartProps) {
   const id = useId();
   const zone = useZone();
-  const { at: instant, setAt, zoom, setZoom, selected, setSelected } = useChartLinks();
+  const { at: instant, setAt, zoom, setZoom, selected, setSelected } = use(LinksContext);
   const [hasFocus, setHasFocus] = useState(false);
   const tag = useRef<HTMLSpanElement>(null);
   const { spans, title } = chart;
@@ -48,7 +48,7 @@ export function LinkedChart({ chart, heightPx, hidesTitle = false, ...lines }: L
   };
   return (
     <figure className="chart" aria-labelledby={id}>
-      <figcaption className="chart-head">
+      <figcaption className="row chart-head">
         <h3 id={id} className={isHere || hidesTitle ? 'visually-hidden' : ''}>
           {title}
         </h3>
@@ -134,7 +134,13 @@ function SelectionBar(props: SelectionBarProps) {
   const lines = span.until > span.from ? linesOf?.(span) : undefined;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is of a form
-    <div className="chart-bar" role="group" aria-label={`Selected: ${text}`} ref={bar} onKeyDown={onKeyDown}>
+    <div
+      className="row chart-bar"
+      role="group"
+      aria-label={`Selected: ${text}`}
+      ref={bar}
+      onKeyDown={onKeyDown}
+    >
       <span className="number small" role="status">
         {text}
       </span>
@@ -179,7 +185,7 @@ interface SelectedSpan extends Span {
   readonly opens: boolean;
 }
 
-const LinksContext = createContext<ReturnType<typeof useLinks> | undefined>(undefined);
+const LinksContext = createContext<ReturnType<typeof useLinks>>(undefined as never); // LinkCharts is around each chart
 
 /** What several charts share; all in seconds since the epoch, since their spans may differ. */
 function useLinks() {
@@ -193,12 +199,6 @@ function useLinks() {
 /** Charts below it have one cursor, selection and zoom. */
 export function LinkCharts({ children }: { readonly children: ReactNode }) {
   return <LinksContext value={useLinks()}>{children}</LinksContext>;
-}
-
-function useChartLinks() {
-  const links = use(LinksContext);
-  if (links === undefined) throw new Error('LinkCharts is not around this chart');
-  return links;
 }
 
 function Legend({ chart, at, isLive }: Pick<PlotProps, 'chart' | 'at'> & { readonly isLive: boolean }) {

@@ -38,8 +38,7 @@ export function Plot({ chart: given, ...props }: PlotProps) {
   // While a range is being dragged, a new plot would drop it.
   const [held, setHeld] = useState<Chart>();
   const chart = held ?? given;
-  const isShift = useRef(false);
-  const { host, plot } = usePlot({ ...props, chart }, isShift);
+  const { host, plot } = usePlot({ ...props, chart });
   const { at, onPoint, selected, onSelect, onFocus, onReset, onKey, label } = props;
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -73,10 +72,7 @@ export function Plot({ chart: given, ...props }: PlotProps) {
       onFocus={() => onFocus?.(true)}
       onBlur={() => onFocus?.(false)}
       onPointerDown={() => setHeld(chart)}
-      onPointerUp={({ shiftKey }) => {
-        isShift.current = shiftKey; // before uPlot reports the selection
-        setHeld(undefined);
-      }}
+      onPointerUp={() => setHeld(undefined)}
       onPointerLeave={() => setHeld(undefined)}
     />
   );
@@ -88,7 +84,7 @@ function extend({ first, last }: Selection, from: number, to: number): Selection
   return { first: Math.min(fixed, to), last: Math.max(fixed, to) };
 }
 
-function usePlot(props: PlotProps, isShift: { readonly current: boolean }) {
+function usePlot(props: PlotProps) {
   const { chart, at, selected, zoom, heightPx = HEIGHT_PX } = props;
   const { preference, shown } = usePreference();
   const host = useRef<HTMLDivElement>(null);
@@ -112,7 +108,7 @@ function usePlot(props: PlotProps, isShift: { readonly current: boolean }) {
         onPoint: (index) => latest.current.onPoint(index),
         onDrag(left, right) {
           const dragged = { first: created.posToIdx(left), last: created.posToIdx(right) };
-          latest.current.onSelect(dragged, { by: 'drag', isShift: isShift.current });
+          latest.current.onSelect(dragged, { by: 'drag', isShift: created.cursor.event?.shiftKey === true });
           latest.current.show();
         },
       }),

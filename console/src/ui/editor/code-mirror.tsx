@@ -5,18 +5,11 @@ import {
   closeBrackets,
   closeBracketsKeymap,
   closeCompletion,
-  completionKeymap,
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { SQLDialect } from '@codemirror/lang-sql';
 import { yaml } from '@codemirror/lang-yaml';
-import {
-  bracketMatching,
-  indentOnInput,
-  indentUnit,
-  syntaxHighlighting,
-  syntaxTree,
-} from '@codemirror/language';
+import { bracketMatching, indentOnInput, syntaxHighlighting, syntaxTree } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
 import { Annotation, type Extension, type Text } from '@codemirror/state';
 import {
@@ -26,11 +19,11 @@ import {
   highlightActiveLineGutter,
   keymap,
   lineNumbers,
-  tooltips,
 } from '@codemirror/view';
 import { tagHighlighter, tags } from '@lezer/highlight';
 import { type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
+import type { ApiError } from '../../api/client.ts';
 import { KEYWORDS, NO_WORDS, suggest, TYPES, type Vocabulary } from './completion.ts';
 import style from './theme.css?inline';
 
@@ -52,13 +45,8 @@ export interface EditorHandle {
   goTo(fault: Fault): void;
 }
 
-export interface Fault {
-  readonly message: string;
-  /** From 1; without one the fault concerns the whole text. */
-  readonly line?: number | undefined;
-  /** From 1; without one the fault concerns the whole line. */
-  readonly column?: number | undefined;
-}
+/** Without a line it concerns the whole text, without a column the whole line. */
+export type Fault = Pick<ApiError['errors'][number], 'message' | 'line' | 'column'>;
 
 /** An editor in a shadow root: in a document CodeMirror adds `<style>`, which the Content-Security-Policy rejects. */
 export function CodeMirror(props: EditorProps) {
@@ -82,7 +70,11 @@ export function CodeMirror(props: EditorProps) {
     view?.dispatch({ changes, annotations: fromOutside.of(true) });
   }, [view, value]);
   useEffect(() => {
-    view?.dispatch(setDiagnostics(view.state, toDiagnostics(view.state.doc, faults ?? [])));
+    const marks = (faults ?? []).flatMap((fault): Diagnostic[] => {
+      const place = view && placeOf(view.state.doc, fault);
+      return place === undefined ? [] : [{ ...place, severity: 'error', message: fault.message }];
+    });
+    view?.dispatch(setDiagnostics(view.state, marks));
   }, [view, faults]);
   useImperativeHandle(
     ref,
@@ -131,8 +123,6 @@ function createExtensions({ language, label }: Look, latest: () => EditorProps):
     closeBrackets(),
     indentOnInput(),
     typeOver,
-    indentUnit.of('  '),
-    tooltips({ position: 'fixed' }),
     language === 'sql' ? clickhouse.language : yaml(),
     syntaxHighlighting(codes),
     EditorView.lineWrapping,
@@ -146,7 +136,6 @@ function createExtensions({ language, label }: Look, latest: () => EditorProps):
     keymap.of([
       { key: 'Mod-Enter', run },
       ...closeBracketsKeymap,
-      ...completionKeymap,
       ...historyKeymap,
       ...lintKeymap,
       ...defaultKeymap,
@@ -179,13 +168,6 @@ function withCall(option: Completion): Completion {
     });
   };
   return { ...option, apply };
-}
-
-function toDiagnostics(doc: Text, faults: readonly Fault[]): Diagnostic[] {
-  return faults.flatMap((fault) => {
-    const place = placeOf(doc, fault);
-    return place === undefined ? [] : [{ ...place, severity: 'error', message: fault.message }];
-  });
 }
 
 /** The place to mark for a fault: its word, or its line without the indentation; undefined: the fault has no place. */

@@ -67,8 +67,9 @@ export function suggest(
     const table = findTable(text, qualifier, words.tables);
     return { from, options: table === undefined ? [] : table.columns.map((one) => toColumn(one, table, 2)) };
   }
+  const views = new Set([...text.matchAll(VIEW)].map(([, name = '']) => name));
   const tables: readonly Completion[] = [
-    ...findViews(text).map((label) => ({ label, type: 'class', boost: 2, detail: 'view' })),
+    ...[...views].map((label) => ({ label, type: 'class', boost: 2, detail: 'view' })),
     ...words.tables.map(({ name, columns }) => {
       return { label: name, type: 'class', boost: 1, detail: columns.length === 0 ? 'view' : 'table' };
     }),
@@ -101,10 +102,6 @@ function toColumns(text: string, tables: readonly Table[]): Completion[] {
     }
   }
   return [...found.values()];
-}
-
-function findViews(text: string): string[] {
-  return [...new Set([...text.matchAll(VIEW)].map(([, name = '']) => name))];
 }
 
 /** The table of this name or alias. */

@@ -9,16 +9,13 @@ interface MenuProps {
   readonly onClose: () => void;
 }
 
-const GAP_PX = 4;
-
 /** A menu by the ARIA pattern at a button, above everything else: lists that scroll do not cut it. */
 export function Menu({ label, items, anchor, onClose }: MenuProps) {
   const menu = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const { current } = menu;
     if (current === null) return;
-    current.showPopover();
-    place(current, anchor);
+    current.showPopover({ source: anchor });
     current.querySelector<HTMLElement>('[role=menuitem]')?.focus();
   }, [anchor]);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -60,15 +57,4 @@ export function Menu({ label, items, anchor, onClose }: MenuProps) {
       ))}
     </div>
   );
-}
-
-/** Below the button, or above it if there is no room; within the window. */
-function place(menu: HTMLElement, anchor: HTMLElement): void {
-  const button = anchor.getBoundingClientRect();
-  const { width, height } = menu.getBoundingClientRect();
-  const { clientWidth, clientHeight } = document.documentElement;
-  const below = button.bottom + GAP_PX;
-  const top = below + height > clientHeight ? button.top - height - GAP_PX : below;
-  menu.style.top = `${Math.max(GAP_PX, top)}px`;
-  menu.style.left = `${Math.max(GAP_PX, Math.min(button.left, clientWidth - width - GAP_PX))}px`;
 }

@@ -19,7 +19,7 @@ export function Compare() {
   const sets = all.find(({ id }) => id === address.compare) ?? all[0];
   return (
     <section className="panel analysis" aria-label="Compare">
-      <div className="analysis-bar">
+      <div className="row analysis-bar">
         {sets !== undefined && all.length > 1 && (
           <Segmented<CompareSets['id']>
             label="Compare with the rest"
@@ -67,7 +67,8 @@ function listSets(q: string, mark: string): readonly CompareSets[] {
     q: joinSearches([q, `timestamp:>=${marked.from} timestamp:<${marked.until}`]),
     against: joinSearches([q, `timestamp:<${marked.from} or timestamp:>=${marked.until}`]),
   };
-  const errors = !namesLevel(q) && {
+  const fields = [...q.matchAll(TERM)].map(({ groups }) => groups?.['field'] ?? '');
+  const errors = !fields.some((field) => ['level', '"level"'].includes(field)) && {
     ...{ id: 'errors' as const, label: 'Errors', name: 'errors', otherName: 'the rest' },
     q: joinSearches([q, ERRORS]),
     against: joinSearches([q, `-${ERRORS}`]),
@@ -77,10 +78,6 @@ function listSets(q: string, mark: string): readonly CompareSets[] {
     ...{ name: 'what is searched for', otherName: 'all else' },
   };
   return [range, errors, searched].filter((sets) => typeof sets === 'object');
-}
-
-function namesLevel(q: string): boolean {
-  return [...q.matchAll(TERM)].some(({ groups }) => ['level', '"level"'].includes(groups?.['field'] ?? ''));
 }
 
 function Differences({ sets }: { readonly sets: CompareSets }) {

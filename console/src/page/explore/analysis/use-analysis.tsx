@@ -9,7 +9,13 @@ import { useExploring } from '../exploring.ts';
 import { exclude } from '../lines/line.ts';
 import { faultOf } from '../search.ts';
 
-/** Reads a part of a search in one answer, once `path` is wanted for `delayMs`. @param toRow a constant function */
+/**
+ * Reads a part of a search in one answer, once `path` is wanted for `delayMs`.
+ *
+ * @param toRow a constant function
+ * @returns rows, undefined before the first answer; those of before stay while the range moves on. `sampled` is the share of events
+ *   that was read, 0 to 1; undefined: all
+ */
 export function useAnalysis<T extends object>(
   path: string | undefined,
   toRow: (row: Row) => T | undefined,
@@ -29,14 +35,7 @@ export function useAnalysis<T extends object>(
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  return {
-    /** Undefined before the first answer; those of before stay while the range moves on. */
-    rows: data?.rows,
-    /** The share of events that was read, 0 to 1; undefined: all. */
-    sampled: data?.sampled,
-    error,
-    isReading: isFetching,
-  };
+  return { rows: data?.rows, sampled: data?.sampled, error, isReading: isFetching };
 }
 
 interface AnalysisNoteProps {

@@ -4,18 +4,10 @@ import { useZone } from '../../../preference.ts';
 import { type Chart, describeAt, type Selection } from '../../../ui/chart/chart.ts';
 import { Plot } from '../../../ui/chart/plot.tsx';
 import { ErrorNote, QuietButton } from '../../../ui/page-part.tsx';
-import {
-  formatMeasure,
-  MEASURES,
-  type MeasureName,
-  needsNumbers,
-  parseMark,
-  parseMeasure,
-  TOPS,
-} from '../address.ts';
+import { formatMeasure, MEASURES, type MeasureName, parseMark, parseMeasure, TOPS } from '../address.ts';
 import { type FieldName, useExploring } from '../exploring.ts';
 import { exclude, termOf } from '../lines/line.ts';
-import { isRejected, WorkNote } from '../lines/use-work.tsx';
+import { hasOlder, isRejected, readBackTo, WorkNote } from '../lines/use-work.tsx';
 import { searchPath, toRange } from '../search.ts';
 import { type BarSeries, type Bars, type Histogram, toBars } from './use-histogram.ts';
 import './histogram.css';
@@ -42,7 +34,7 @@ export function HistogramPanel() {
   };
   return (
     <section className="panel histogram" aria-label="Events over time">
-      <div className="histogram-head">
+      <div className="row histogram-head">
         <span className="number">
           <strong>{histogram.slicesRead === 0 ? '–' : formatCount(bars.total)}</strong>{' '}
           <span className="muted">{describeTotal(histogram, bars.total)}</span>
@@ -102,10 +94,9 @@ const HEIGHT_PX = 116;
 
 function useDrawn(bars: Bars, deploys: readonly Deploy[]): Chart {
   const { address, histogram } = useExploring();
-  const { slicesRead, slices, backToMs } = histogram;
   const mark = parseMark(address.mark);
   const [from, until] = [mark?.fromMs, mark?.untilMs];
-  const countedBackToMs = slicesRead < slices ? backToMs : undefined;
+  const countedBackToMs = hasOlder(histogram) ? readBackTo(histogram) : undefined;
   return useMemo(() => {
     const { starts, spans, partial, series, areLines } = bars;
     const shade = <T,>(fromMs: number | undefined, untilMs: number | undefined, color: T) =>
@@ -128,8 +119,9 @@ function useDrawn(bars: Bars, deploys: readonly Deploy[]): Chart {
   }, [bars, countedBackToMs, from, until, deploys]);
 }
 
-function describeTotal({ slicesRead, slices, isOld, state }: Histogram, total: number): string {
-  if (slicesRead === slices || slicesRead === 0 || isOld) return total === 1 ? 'event' : 'events';
+function describeTotal(histogram: Histogram, total: number): string {
+  const { slicesRead, isOld, state } = histogram;
+  if (!hasOlder(histogram) || slicesRead === 0 || isOld) return total === 1 ? 'event' : 'events';
   return state.kind === 'running' ? 'events so far' : 'events counted, not all';
 }
 
@@ -270,6 +262,6 @@ const EACH_HAS = ['timestamp', 'metadata', 'event_message'];
 /** The fields that a measure may be of: numbers, as far as it is known. */
 function fieldsFor(name: MeasureName, fields: readonly FieldName[]): readonly string[] {
   const isFitting = ({ name: field, type }: FieldName) =>
-    needsNumbers(name) ? type === 'integer' || type === 'number' : !EACH_HAS.includes(field);
+    name === 'distinct' ? !EACH_HAS.includes(field) : type === 'integer' || type === 'number';
   return fields.filter(isFitting).map(({ name: field }) => field);
 }

@@ -1,11 +1,10 @@
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { type Row, toAnswer } from '../../../api/answer.ts';
 import type { Client } from '../../../api/client.ts';
-import { useClient } from '../../../api/queries.ts';
 import { ownMember } from '../../../format/values.ts';
 import type { ChartSeries, DataColor } from '../../../ui/chart/chart.ts';
 import { type ExploreAddress, isAdditive } from '../address.ts';
-import { useWork } from '../lines/use-work.tsx';
+import { hasOlder, type ReadOptions, type Sliced, useSlices } from '../lines/use-work.tsx';
 import {
   ceilTo,
   floorTo,
@@ -13,7 +12,6 @@ import {
   planCounts,
   planSlices,
   type Search,
-  type Slice,
   searchPath,
 } from '../search.ts';
 
@@ -30,42 +28,20 @@ interface BucketCount {
 
 export type Chart = Pick<ExploreAddress, 'by' | 'measure' | 'top'>;
 
-interface Counted {
-  readonly search: Search;
+interface Counted extends Sliced {
   readonly chart: Chart;
   readonly counts: readonly BucketCount[];
-  readonly slices: readonly Slice[];
-  readonly slicesRead: number;
 }
 
 export type Histogram = ReturnType<typeof useHistogram>;
 
-/** Counts the events of a search in time buckets, slice by slice. @param ready false: it waits, for the lines come first */
-export function useHistogram(search: Search, chart: Chart, ready: boolean) {
-  const client = useClient();
-  const { state, start, stop, reset } = useWork();
+/** Counts the events of a search in time buckets, slice by slice. @param isReady false: it waits, for the lines come first */
+export function useHistogram(search: Search, chart: Chart, isReady: boolean) {
   const empty: Counted = useMemo(
     () => ({ search, chart, counts: [], slices: planSlices(search), slicesRead: 0 }),
     [search, chart],
   );
-  const [counted, setCounted] = useState(empty);
-
-  const countOn = useCallback(
-    (from: Counted) =>
-      start(async (signal) => {
-        for (let next = from; next.slicesRead < next.slices.length; ) {
-          next = await countSlice(client, next, signal);
-          if (signal.aborted) return;
-          setCounted(next);
-        }
-      }),
-    [client, start],
-  );
-  useEffect(() => {
-    if (ready) countOn(empty);
-    else reset();
-  }, [ready, empty, countOn, reset]);
-
+  const { state, stop, read: counted, readOn } = useSlices(empty, { isReady, readOlder: countOlder });
   const isOld = counted.search !== search || counted.chart !== chart;
   // Earlier counts stay while the same events are counted again; for other events they would mislead.
   const shown =
@@ -75,14 +51,16 @@ export function useHistogram(search: Search, chart: Chart, ready: boolean) {
     ...{ state, stop },
     /** Whether the counts are earlier ones, which stay until there are new ones. */
     isOld,
-    slices: shown.slices.length,
-    /** Later time buckets are counted, ms since the epoch. */
-    backToMs: shown.slices[shown.slicesRead - 1]?.fromMs ?? shown.search.untilMs,
-    resume: () => countOn(isOld ? empty : counted),
+    resume: () => readOn(isOld ? empty : counted),
   };
 }
 
 /** @throws ApiError */
+async function countOlder(from: Counted, { client, signal, onRead }: ReadOptions<Counted>): Promise<void> {
+  for (let counted = from; hasOlder(counted); onRead(counted))
+    counted = await countSlice(client, counted, signal);
+}
+
 async function countSlice(client: Client, counted: Counted, signal: AbortSignal): Promise<Counted> {
   const { search, chart, slices, slicesRead } = counted;
   const { widthMs, offsetMs } = search;

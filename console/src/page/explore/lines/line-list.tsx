@@ -20,13 +20,11 @@ import { isElsewhere, useKeyDown } from '../../../ui/field-key.ts';
 import type { ExploreAddress } from '../address.ts';
 import { Record } from './record.tsx';
 
-interface LineListProps {
-  /** Whether the lines are looked at: one is open, or the newest are out of sight. */
-  readonly onHeld: (isHeld: boolean) => void;
-}
+/** Whether the lines are looked at: one is open, or the newest are out of sight. */
+type OnHeld = (isHeld: boolean) => void;
 
 /** A virtual list of lines, which open. j and k, or arrow keys, go from one to the next. */
-export function LineList({ onHeld }: LineListProps) {
+export function LineList({ onHeld }: { readonly onHeld: OnHeld }) {
   const { address, lines: read } = useExploring();
   const isOldest = address.order === 'oldest';
   const id = useId();
@@ -106,7 +104,7 @@ function Cells({ line, widths }: { readonly line: Line; readonly widths: ColumnW
   );
 }
 
-function useListState(lines: readonly Line[], onHeld: LineListProps['onHeld']) {
+function useListState(lines: readonly Line[], onHeld: OnHeld) {
   const { address, lines: read } = useExploring();
   const isOldest = address.order === 'oldest';
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
@@ -115,8 +113,10 @@ function useListState(lines: readonly Line[], onHeld: LineListProps['onHeld']) {
   const scroll = useRef<HTMLElement>(null);
   const isHeld = isScrolled || (open.size > 0 && lines.some(({ key }) => open.has(key)));
   // Before the next lines come. A list that is gone is not looked at.
-  useLayoutEffect(() => onHeld(isHeld), [isHeld, onHeld]);
-  useEffect(() => () => onHeld(false), [onHeld]);
+  useLayoutEffect(() => {
+    onHeld(isHeld);
+    return () => onHeld(false);
+  }, [isHeld, onHeld]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the lines are of another search
   useEffect(() => goToNewest(scroll.current, address.order), [read.search]);
   const virtual = useVirtualizer({

@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useState } from 'react';
 import { describeRange, lastMs } from '../../../format/range.ts';
 import { formatCount } from '../../../format/show.ts';
 import { usePreference, useZone } from '../../../preference.ts';
@@ -24,7 +24,7 @@ const FieldList = lazyPart(
 
 export function LinesPanel() {
   const { address, change, lines } = useExploring();
-  const { order } = address;
+  const { live, order } = address;
   const { preference, change: prefer } = usePreference();
   const [showFields, setShowFields] = useState(false);
   const [isPaused, setPaused] = useState(false);
@@ -32,9 +32,21 @@ export function LinesPanel() {
   // The lines that are looked at stay in their place.
   const tail = useTail(isPaused || isHeld);
   const { state, more } = lines;
+  const onLive = () => {
+    setPaused(false);
+    // A live list ends now.
+    const range = address.range.kind === 'last' ? address.range : LAST_HOUR;
+    change(live ? { live: false } : { live: true, range });
+  };
+  const onShow = () => {
+    setPaused(false);
+    tail.show(); // also while a line is open
+    // Once they are in the list.
+    requestAnimationFrame(() => goToNewest(document.querySelector('.line-list'), order));
+  };
   return (
     <section className="panel line-panel" aria-label="Events">
-      <div className="line-bar">
+      <div className="row line-bar">
         <QuietButton aria-pressed={showFields} onClick={() => setShowFields(!showFields)}>
           Fields
         </QuietButton>
@@ -52,7 +64,20 @@ export function LinesPanel() {
         >
           Oldest first
         </QuietButton>
-        <LiveControls {...{ tail, isPaused }} onPaused={setPaused} />
+        <QuietButton aria-pressed={live} onClick={onLive}>
+          <span className={live && !isPaused ? 'live-pulse is-on' : 'live-pulse'} aria-hidden="true" />
+          Live
+        </QuietButton>
+        {live && (
+          <QuietButton aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
+            Pause
+          </QuietButton>
+        )}
+        {tail.count > 0 && (
+          <QuietButton className="line-waiting" onClick={onShow}>
+            {formatCount(tail.count)} new
+          </QuietButton>
+        )}
         <Status />
         {lines.hasNewer && <QuietButton onClick={() => change({ at: '' })}>Newest</QuietButton>}
         <WorkNote {...{ state, progress: lines, onResume: more }} doing="Searching" what="The search" />
@@ -83,44 +108,6 @@ function Status() {
       {count >= LINES_MAX && `: the most that are listed. For older ones choose an earlier range.`}
       {isMissing && ` · the line ${parseAt(at)?.id ?? at} is not among them`}
     </span>
-  );
-}
-
-type Tail = ReturnType<typeof useTail>;
-
-function LiveControls(props: Readonly<{ tail: Tail; isPaused: boolean; onPaused: (is: boolean) => void }>) {
-  const { tail, isPaused, onPaused } = props;
-  const { address, change } = useExploring();
-  const { live, order } = address;
-  const onLive = () => {
-    onPaused(false);
-    // A live list ends now.
-    const range = address.range.kind === 'last' ? address.range : LAST_HOUR;
-    change(live ? { live: false } : { live: true, range });
-  };
-  const onShow = () => {
-    onPaused(false);
-    tail.show(); // also while a line is open
-    // Once they are in the list.
-    requestAnimationFrame(() => goToNewest(document.querySelector('.line-list'), order));
-  };
-  return (
-    <>
-      <QuietButton aria-pressed={live} onClick={onLive}>
-        <span className={live && !isPaused ? 'live-pulse is-on' : 'live-pulse'} aria-hidden="true" />
-        Live
-      </QuietButton>
-      {live && (
-        <QuietButton aria-pressed={isPaused} onClick={() => onPaused(!isPaused)}>
-          Pause
-        </QuietButton>
-      )}
-      {tail.count > 0 && (
-        <QuietButton className="line-waiting" onClick={onShow}>
-          {formatCount(tail.count)} new
-        </QuietButton>
-      )}
-    </>
   );
 }
 
@@ -161,8 +148,6 @@ function useTail(held: boolean) {
   const client = useClient();
   const [waiting, setWaiting] = useState<readonly Line[]>([]);
   const [error, setError] = useState<ApiError>();
-  const latest = useRef({ search, shown: lines.lines });
-  latest.current = { search, shown: lines.lines };
   const path = searchPath(search, undefined, {});
   const { add } = lines;
 
@@ -176,23 +161,23 @@ function useTail(held: boolean) {
     if (!held && waiting.length > 0) show();
   }, [held, waiting, show]);
 
+  // What the list has does not wait.
+  const take = useEffectEvent((found: readonly Line[]) => {
+    const known = new Set(lines.lines.map(({ key }) => key));
+    const further = found.filter(({ key }) => !known.has(key));
+    setWaiting((before) => mergeLines(before, further));
+  });
+  const catchUp = useEffectEvent(async (signal: AbortSignal) => {
+    const found = await readSince(search, lines.lines[0], { client, signal });
+    if (!signal.aborted) take(found);
+  });
   useEffect(() => {
     if (!live) return;
-    // What the list has does not wait.
-    const take = (found: readonly Line[]) => {
-      const known = new Set(latest.current.shown.map(({ key }) => key));
-      const further = found.filter(({ key }) => !known.has(key));
-      setWaiting((before) => mergeLines(before, further));
-    };
     const controller = new AbortController();
     const { signal } = controller;
     void followTail(client.openEvents, path, {
       signal,
-      async catchUp() {
-        const { search: now, shown } = latest.current;
-        const found = await readSince(now, shown[0], { client, signal });
-        if (!signal.aborted) take(found);
-      },
+      catchUp: () => catchUp(signal),
       onOpen: () => setError(undefined),
       onRows: (rows) => take(rows.map((row) => toLine(parseJson(row) as Row))), // of the tail
       onFailure(failure) {

@@ -1,52 +1,30 @@
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useMemo } from 'react';
 import { toAnswer } from '../../../api/answer.ts';
-import type { Client } from '../../../api/client.ts';
-import { useClient } from '../../../api/queries.ts';
 import { hasSameEvents, planSlices, type Search, type Slice, searchPath } from '../search.ts';
 import { LINES_MAX, type Line, mergeLines, parseAt, toLine } from './line.ts';
-import { isRejected, useWork } from './use-work.tsx';
+import { hasOlder, isRejected, type ReadOptions, type Sliced, useSlices } from './use-work.tsx';
 
 /** Reads the lines of a search page by page, newest first. @param at of a line: reads from it on */
 export function useLines(search: Search, at: string) {
-  const client = useClient();
-  const { state, start, stop } = useWork();
   const empty = useMemo(() => createRead(search, at), [search, at]);
-  const [read, setRead] = useState<Read>(empty);
-
-  const readOn = useCallback(
-    (from: Read) =>
-      start(async (signal) => {
-        const onRead = (next: Read) => {
-          if (!signal.aborted) setRead((before) => withAdded(next, before));
-        };
-        await readOlder(from, { client, signal, onRead });
-      }),
-    [client, start],
-  );
-  useEffect(() => readOn(empty), [empty, readOn]);
-
+  const { state, stop, read, setRead, readOn } = useSlices(empty, { readOlder, merge: withAdded });
   const isOld = read.search !== search;
   // A refresh that fails loses no lines.
   const isKept = state.kind === 'failed' && !isRejected(state) && hasSameEvents(read.search, search);
   // Of a search that was stopped before its first answer there are no lines.
   const shown = isOld && state.kind !== 'running' && !isKept ? empty : read;
-  const { slices, slicesRead } = shown;
   return {
     ...shown,
-    state,
-    stop,
+    ...{ state, stop },
     /** Whether the lines are those of the search before, which stay until the new one has an answer. */
     isOld,
     hasMore: hasOlder(shown),
-    slices: slices.length,
-    /** All lines since then are read, ms since the epoch. */
-    backToMs: slices[slicesRead - 1]?.fromMs ?? search.untilMs,
     /** Reads the next page, or continues after a stop or a failure. */
     more: () => readOn(isOld ? empty : read),
     add: useCallback(
       (found: readonly Line[]) =>
         setRead((before) => ({ ...before, lines: mergeLines(before.lines, found) })),
-      [],
+      [setRead],
     ),
   };
 }
@@ -56,13 +34,8 @@ function withAdded(read: Read, before: Read): Read {
   return before.search === read.search ? { ...read, lines: mergeLines(before.lines, read.lines) } : read;
 }
 
-export interface Read {
-  readonly search: Search;
+export interface Read extends Sliced {
   readonly lines: readonly Line[];
-  /** Parts of the range that are read one after the other, newest first. */
-  readonly slices: readonly Slice[];
-  /** Slices that were read to their end. */
-  readonly slicesRead: number;
   /** Continues within the slice. */
   readonly cursor: string | undefined;
   /** What may be wrong with a search that finds nothing. */
@@ -89,14 +62,8 @@ export function createRead(search: Search, at: string): Read {
   };
 }
 
-interface ReadOptions {
-  readonly client: Client;
-  readonly signal: AbortSignal;
-  readonly onRead: (read: Read) => void;
-}
-
 /** Reads at least a page of older lines, if there are as many; first the line to begin with, and those after it. @throws ApiError */
-export async function readOlder(from: Read, options: ReadOptions): Promise<void> {
+export async function readOlder(from: Read, options: ReadOptions<Read>): Promise<void> {
   const { atMicros, lines } = from;
   let read = atMicros === undefined || lines.length > 0 ? from : await readAfter(from, atMicros, options);
   do {
@@ -105,11 +72,7 @@ export async function readOlder(from: Read, options: ReadOptions): Promise<void>
   } while (hasOlder(read) && read.lines.length < Math.min(LINES_MAX, lines.length + PAGE_ROWS));
 }
 
-export function hasOlder({ slices, slicesRead }: Read): boolean {
-  return slicesRead < slices.length;
-}
-
-type Reader = Omit<ReadOptions, 'onRead'>;
+type Reader = Omit<ReadOptions<Read>, 'onRead'>;
 
 async function readNext(read: Read, reader: Reader): Promise<Read> {
   const { search, slices, slicesRead, cursor } = read;

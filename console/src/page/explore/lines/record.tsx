@@ -38,7 +38,7 @@ export function Record({ id, line }: RecordProps) {
   const onAround = () => navigate(explorePath({ ...address, at: formatAt(line) }), { replace: true });
   return (
     <div className="record" id={id}>
-      <div className="record-bar">
+      <div className="row record-bar">
         <Segmented label="Show the event as" options={VIEWS} selected={view} onSelect={setView} />
         <Link href={around} className="button is-quiet" onClick={onAround}>
           Around this line
@@ -61,7 +61,11 @@ interface Chosen extends Attribute {
 
 function Fields({ line }: Pick<RecordProps, 'line'>) {
   const [chosen, setChosen] = useState<Chosen>();
-  const attributes = useMemo(() => toAttributes(line), [line]);
+  const attributes = useMemo((): Attribute[] => {
+    const { metadata, ...row } = line.row;
+    const columns = Object.entries(row).map(([field, value]) => ({ field, value }));
+    return [...columns, ...attributesOf(metadata)];
+  }, [line]);
   const shown = attributes.slice(0, ATTRIBUTES_MAX);
   return (
     <>
@@ -88,12 +92,6 @@ function Fields({ line }: Pick<RecordProps, 'line'>) {
       {chosen !== undefined && <ValueMenu {...{ line, chosen }} onClose={() => setChosen(undefined)} />}
     </>
   );
-}
-
-function toAttributes(line: Line): Attribute[] {
-  const { metadata, ...row } = line.row;
-  const columns = Object.entries(row).map(([field, value]) => ({ field, value }));
-  return [...columns, ...attributesOf(metadata)];
 }
 
 function ValueMenu(props: Readonly<{ line: Line; chosen: Chosen; onClose: () => void }>) {

@@ -1,8 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { ApiError } from '../../../api/client.ts';
+import { ApiError, type Client } from '../../../api/client.ts';
+import { useClient } from '../../../api/queries.ts';
 import { formatTime } from '../../../format/show.ts';
 import { useZone } from '../../../preference.ts';
 import { QuietButton, Tag } from '../../../ui/page-part.tsx';
+import type { Search, Slice } from '../search.ts';
 
 export type WorkState =
   | { readonly kind: 'idle' | 'running' | 'done' | 'stopped' }
@@ -49,26 +51,75 @@ export function useWork() {
   return { state, start, stop, reset };
 }
 
+/** A search that is read slice by slice, newest first. */
+export interface Sliced {
+  readonly search: Search;
+  readonly slices: readonly Slice[];
+  /** Those that were read to their end. */
+  readonly slicesRead: number;
+}
+
+export function hasOlder({ slices, slicesRead }: Sliced): boolean {
+  return slicesRead < slices.length;
+}
+
+/** All since then is read, ms since the epoch. */
+export function readBackTo({ search, slices, slicesRead }: Sliced): number {
+  return slices[slicesRead - 1]?.fromMs ?? search.untilMs;
+}
+
+export interface ReadOptions<T> {
+  readonly client: Client;
+  readonly signal: AbortSignal;
+  /** Called with all that is read so far. */
+  readonly onRead: (read: T) => void;
+}
+
+/** Constant functions, and whether it is time. */
+interface Reading<T> {
+  readonly isReady?: boolean;
+  readonly readOlder: (from: T, options: ReadOptions<T>) => Promise<void>;
+  /** Puts what is read into the place of what was. */
+  readonly merge?: (read: T, before: T) => T;
+}
+
+/** Reads a search, as soon as it is ready: another `empty` begins anew. What was read of the one before stays until then. */
+export function useSlices<T extends Sliced>(empty: T, { isReady = true, readOlder, merge }: Reading<T>) {
+  const client = useClient();
+  const { state, start, stop, reset } = useWork();
+  const [read, setRead] = useState(empty);
+  const readOn = useCallback(
+    (from: T) =>
+      start((signal) => {
+        const onRead = (next: T) => {
+          if (!signal.aborted) setRead((before) => merge?.(next, before) ?? next);
+        };
+        return readOlder(from, { client, signal, onRead });
+      }),
+    [client, start, readOlder, merge],
+  );
+  useEffect(() => {
+    if (isReady) readOn(empty);
+    else reset();
+  }, [isReady, empty, readOn, reset]);
+  return { state, stop, read, setRead, readOn };
+}
+
 interface WorkNoteProps {
   readonly state: WorkState;
   /** `Counting` */
   readonly doing: string;
   /** `The counts` */
   readonly what: string;
-  readonly progress: {
-    readonly slices: number;
-    readonly slicesRead: number;
-    /** ms since the epoch. */
-    readonly backToMs: number;
-  };
+  readonly progress: Sliced;
   readonly onResume: () => void;
 }
 
 export function WorkNote({ state, doing, what, progress, onResume }: WorkNoteProps) {
   const zone = useZone();
-  const { slices, slicesRead, backToMs } = progress;
-  const back = slicesRead > 0 ? ` back to ${formatTime(backToMs, zone)}` : '';
-  const share = slices > 1 ? `, ${slicesRead} of ${slices}` : '';
+  const { slices, slicesRead } = progress;
+  const back = slicesRead > 0 ? ` back to ${formatTime(readBackTo(progress), zone)}` : '';
+  const share = slices.length > 1 ? `, ${slicesRead} of ${slices.length}` : '';
   if (state.kind === 'running')
     return (
       <span className="small muted number" role="status">
