@@ -14,8 +14,12 @@ const NAME = 'tailrace.preference';
 const FALLBACK: Preference = { zone: 'local', theme: 'system', wrap: false, widths: {} };
 
 export function readPreference(): Preference {
-  const stored = JSON.parse(localStorage.getItem(NAME) ?? '{}') as Partial<Preference>; // only applyPreference writes it
-  return { ...FALLBACK, ...stored };
+  try {
+    const stored = JSON.parse(localStorage.getItem(NAME) ?? '{}') as Partial<Preference>; // of applyPreference
+    return { ...FALLBACK, ...stored };
+  } catch {
+    return FALLBACK; // the console starts without what it cannot read
+  }
 }
 
 export function applyPreference(preference: Preference): void {

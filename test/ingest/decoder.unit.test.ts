@@ -47,7 +47,11 @@ async function outcome(decoder: Decoder, body: readonly [Body, BodyFormat], sour
   try {
     const batch = await decode(decoder, body, source);
     const parts = batch.parts.map(({ source: { name }, rows, ...part }) => {
-      return { ...part, name, rows: rows.map((row) => ({ ...row, bytes: Buffer.from(row.bytes).toString() })) };
+      return {
+        ...part,
+        name,
+        rows: rows.map((row) => ({ ...row, bytes: Buffer.from(row.bytes).toString() })),
+      };
     });
     return { ...batch, parts };
   } catch (error) {

@@ -21,7 +21,7 @@ const SOURCE = createSource({
 const parse = (text: string, eventBytesMax = 100_000) =>
   parseEvent({ text }, SOURCE, { now: NOW, eventBytesMax, project: '' });
 /** Parses an event of a source that differs. */
-const parseAs = (fields: Partial<Source>, event: object) =>
+const parseAs = (fields: Source | Partial<Source>, event: object) =>
   parseEvent({ text: JSON.stringify(event) }, { ...SOURCE, ...fields }, { now: NOW, project: '' });
 
 describe('an event', () => {
