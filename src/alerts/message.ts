@@ -74,7 +74,7 @@ function statusOf({ change, instance: { kind } }: Transition): AlertMessage['sta
   return kind === 'condition' ? 'firing' : kind;
 }
 
-// Of a row's values: receivers reject them, or a terminal obeys them. Line breaks and tabs stay.
+// Characters that receivers reject, or that a terminal obeys. Line breaks and tabs stay.
 const UNWANTED = /[^\P{Cc}\n\t]+/gu;
 
 function writeText(texts: Texts, { status, instances }: MessageParts): string {

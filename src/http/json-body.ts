@@ -6,8 +6,8 @@ import { parseExactJson } from '../lib/json.ts';
 /** Chooses the body from what JSON.parse returns, and the same with integers beyond 2^53 as BigInts. */
 export type ChooseBody = (body: unknown, exact: unknown) => unknown;
 
-// Of all routes but those of events: the time to check a body grows with its values more than with its length, and 256
-// KiB of `[],` are 87,000 faults. Far above what any route reads.
+// The bound of all routes but those of events: the time to check a body grows with its values more than with its length,
+// and 256 KiB of `[],` are 87,000 faults. Far above what any route reads.
 const VALUES_MAX = 5_000;
 const TOO_MANY_VALUES = `the body has more than ${VALUES_MAX} values; send less at once`;
 // Each begins a value, a member or an item, or comes before one; within texts none does.

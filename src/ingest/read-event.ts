@@ -78,7 +78,7 @@ export function readEvent(wire: WireEvent, source: Source, bytesMax: number): Re
 
 // A shorter text has fewer keys than the limit: each takes five characters at least, such as `"":1,`.
 const DECODED_CHARS_MAX = LIMITS.keysMax * 5;
-// Of a character in JSON.
+// Most bytes of one UTF-16 unit of JSON text.
 const UTF8_BYTES_MAX = 3;
 
 function readDecoded({ members, find }: DecodedEvent, hasBreaks = false): ReadEvent {

@@ -155,7 +155,7 @@ export const NO_EVENTS: Readonly<EventCounts> = {
 
 /** The outcome of a request with events: all that were not rejected are stored. */
 export interface Receipt extends Readonly<EventCounts>, PerEvent {
-  /** Of rejected events, each once. */
+  /** Why events were rejected, each reason once. */
   readonly reasons: readonly string[];
   readonly sources: readonly Source[];
 }

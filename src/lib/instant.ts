@@ -57,7 +57,7 @@ function isTime(time: { hour: number; minute: number; second: number }, fraction
   return hour < 24 && minute < 60 && second < 60;
 }
 
-// Of a fraction of a second.
+// Digits of a fraction of a second.
 const MICROS_DIGITS = 6;
 
 /** Returns the decimal fraction `0.digits` of `unit`, exactly: a double would be off by a microsecond for some. */

@@ -41,7 +41,7 @@ export function optional<T extends TProperties>(properties: T) {
   return Type.Partial(Type.Object(properties)).properties;
 }
 
-// Of responses.
+// Schemas of responses.
 
 const described = (description: string | undefined) => (description === undefined ? {} : { description });
 export const text = (description?: string) => Type.String(described(description));

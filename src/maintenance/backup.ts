@@ -134,7 +134,7 @@ export async function startBackup(
   const views = await engine.inspect(
     "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'View'",
   );
-  // Of existing tables: the start creates them.
+  // Views of existing tables are left out: the start creates them.
   const except = views.map(({ name }) => sql`${trusted(DATABASE)}.${identifier(String(name))}`);
   const what = except.length === 0 ? sql`` : sql` EXCEPT TABLES ${joinSql(except, ', ')}`;
   return await startCopy(engine, sql`BACKUP DATABASE ${trusted(DATABASE)}${what} TO File(${dir})`, base);
@@ -164,7 +164,7 @@ export async function readBackup(engine: Engine, id: string): Promise<BackupStat
   return { isRunning, error };
 }
 
-// Of the backup's folder, in which the engine writes one of its own.
+// Finds the backup's folder, in which the engine writes a folder of its own.
 const OUTSIDE = /Path '(.*)\/[^/]*' is not allowed for backups/;
 
 /** Waits until the engine has written or restored a backup. @throws InputError with the engine's reason if it cannot */

@@ -16,7 +16,7 @@ interface Identity {
 
 const NAME_CHARS_MAX = 200;
 const CLAIMS_CHARS_MAX = 32 * 1024;
-// Of the protocol, and different with each sign-in.
+// Claims of the protocol, which differ with each sign-in.
 const PROTOCOL = new Set(
   'iss aud azp exp iat nbf jti nonce at_hash c_hash s_hash sid auth_time acr amr'.split(' '),
 );

@@ -10,7 +10,7 @@ import { isPosition, type Position } from './position.ts';
 export type Cursors = ReturnType<typeof createCursors>;
 
 const MAC_BYTES = 16;
-// Of each part of the question: tells which one differs. The signature does not rest on them.
+// Length of the hash of each part of a question, which tells what differs. The signature does not rest on it.
 const PART_CHARS = 8;
 // Ids of events have at most 256 characters; more than eight columns of such texts.
 const CURSOR_CHARS_MAX = 16_384;

@@ -18,7 +18,7 @@ interface Statement<Sql = string> {
   readonly format: QueryOptions['format'];
 }
 
-// Of one endpoint: for each format, and each choice of optional conditions.
+// Kept statements of one endpoint: one for each format and each choice of optional conditions.
 const STATEMENTS_MAX = 100;
 
 const createOwn = ({ sql }: Endpoint) => ({

@@ -72,7 +72,7 @@ function createNewestFirst(run: Run, now: () => number): Run {
     const newest = await runFrom(start, { ...options, onJoin });
     const isWhole = start === from || newest.rows >= size;
     const answer = isWhole ? newest : await runFrom(from, { ...options, onJoin: onJoinAgain });
-    // Of a range with less than a page it is only known that a page needs more time.
+    // A range with less than a page only tells that a page needs more time.
     if (answer.rows < size) learnt.set(key, Math.max((end - from) * RESERVE, stretch));
     else if (answer.last !== undefined)
       learnt.set(key, Math.max((end - Number(answer.last[0])) * RESERVE, STRETCH_MIN));

@@ -79,7 +79,8 @@ export interface SearchFields extends Fields {
 // an alias is repeated for each term of each source.
 /** The alias of the source's table within its SELECT. Names without it could be resolved as those of results. */
 export const TABLE = 'T';
-// Of numbers: an expression for each term of each source would exceed the engine's bound on syntax trees.
+// Members of WITH for numbers: an expression for each term of each source would exceed the engine's bound on syntax
+// trees.
 const NUMBER_MEMBERS = {
   N: `x -> ${writeForm('x')}`,
   D: `n -> ${writeDecimal('n')}`,

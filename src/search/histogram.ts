@@ -101,7 +101,7 @@ function writeHistogram(scope: SearchScope, histogram: Histogram, widthMicros: M
     select: (fields) => {
       const shared = `${column('timestamp')} AS "#time", ${writeFieldValue(fields.find(by))} AS "#raw"`;
       if (measure === undefined) return shared;
-      // Of the same type for all sources, in which a field may have different types.
+      // All sources need the same type, though a field may have different ones in them.
       const type = isOfNumbers(measure) ? 'Float64' : 'String';
       return `${shared}, CAST(${writeMeasured(measure, fields)}, 'Nullable(${type})') AS "#measured"`;
     },

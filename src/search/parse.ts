@@ -77,8 +77,8 @@ export const SEARCH_PARAMETER = 'q';
 
 // Deeper nesting helps no one, and each level takes frames of the stack, here and in the engine's parser.
 const DEPTH_MAX = 50;
-// Of a text that the engine finds by a pattern of each case of each letter. From a thousand on, RE2 needs more states
-// than it remembers, and takes minutes instead of a second.
+// Longest text that the engine finds by a pattern with both cases of each letter. From a thousand letters on, RE2 needs
+// more states than it remembers, and takes minutes instead of a second.
 const CASED_CHARS_MAX = 512;
 // The engine reads a path of a thousand names, in each event of each source, for seconds.
 const NAMES_MAX = 32;

@@ -169,7 +169,7 @@ function notFollowed(message: string): TailraceError {
   return new TailraceError('not_acceptable', `${message}; accept application/json or */*`);
 }
 
-// Of a search, and of any other parameter of /api/search, else 400: longer than any that a person or a saved link has.
+// A longer search, or other parameter of /api/search, gets 400. No person and no saved link has one that long.
 const SEARCH_BYTES_MAX = 8_192;
 const TAIL_ROWS_MIN = 100;
 // Each tick reads it, for rows that come late: otherwise it would search the whole range for rare rows four times a second.

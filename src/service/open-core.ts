@@ -192,7 +192,7 @@ const QUEUE = { queueMax: 1_000, queuePerLaneMax: 100, queuePerTokenMax: 20 };
 const QUEUE_TIMEOUT_MS = 5_000;
 // An answer is held whole, in the engine and in this process; longer ones are read page by page.
 const RESULT_BYTES_MAX = 64 * 1024 * 1024;
-// Of the engine's memory: a query beyond it fails before it takes what others need.
+// Share of the engine's memory: a query beyond it fails before it takes what others need.
 const QUERY_MEMORY_SHARE = 1 / 4;
 
 /** Opens the engine of the settings: that of a ClickHouse server, or the embedded one on their data directory. */

@@ -37,7 +37,7 @@ export function findLongFault(pattern: string): string | undefined {
 
 /** Characters of a pattern in which each part with a count is repeated as often as the count says. */
 function lengthWrittenOut(pattern: string): number {
-  // Of each open group: the length of its parts before the last, and of the last, which a count multiplies.
+  // Each open group has the length of its parts before the last, and of the last, which a count multiplies.
   const groups = [{ before: 0, last: 0 }];
   const push = (length: number) => {
     const group = groups.at(-1);

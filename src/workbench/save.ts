@@ -88,7 +88,7 @@ export function auditSaved({ audit }: Pick<SaveParts, 'audit'>, caller: Caller, 
 }
 
 interface Written extends ReadVersion {
-  /** Of its file, or of both of an endpoint. */
+  /** The text of its file, or those of both files of an endpoint. */
   readonly texts: readonly string[];
   readonly test?: string | undefined;
   /** Returns its folder and the name of its file or folder there. A reload may have changed both. */

@@ -15,9 +15,9 @@ import {
 
 // Receivers that are called over HTTP: how a request is sent, and what a message becomes at each kind.
 
-// Of a response that is not 2xx: enough for its reason. The rest is not read.
+// Read of a response that is not 2xx: enough for its reason.
 const RESPONSE_BYTES_MAX = 1_024;
-// Of the message itself; the receiver may accept the next one.
+// Statuses after which the same message may be accepted later.
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /** A request to a receiver. */

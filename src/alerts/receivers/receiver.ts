@@ -86,7 +86,7 @@ export async function attempt(
 }
 
 function describeFailure(error: unknown): string {
-  // Of several addresses that were tried, each has failed.
+  // Each of several addresses was tried, and failed.
   if (error instanceof AggregateError && error.errors.length > 0)
     return error.errors.map(messageOf).join('; ');
   return messageOf(error);

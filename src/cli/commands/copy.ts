@@ -165,7 +165,8 @@ type Part = ReturnType<typeof countPart>;
 // In memory on both sides. The server stores an insert of at most a million rows and 256 MiB in one step.
 const PART_ROWS_MAX = 500_000;
 const PART_BYTES_MAX = 64 * 1024 * 1024;
-// The years 1900 and 2299, the bounds of the engine's times: the server may have events where there are none here.
+// The years 1900 and 2299, between which the engine's times lie: the server may have events of times that this store
+// has not.
 const [SECOND_MIN, SECOND_MAX] = [-2_208_988_800, 10_413_792_000];
 
 /** The events of a second since the epoch. `sum`: of a hash of each, modulo 2^64. */

@@ -123,7 +123,7 @@ async function loadFile(
   }
   clearInterval(commits);
   await batcher.flush();
-  // Aborting ends the bytes with an error of their own.
+  // An abort ends the bytes with an error, too, which is not reported.
   if (failure !== undefined && !signal.aborted) {
     if (bytes.errored !== failure) throw failure;
     const far = `it was read up to line ${last}, ${formatCounted(counts.stored, 'event')} stored`;

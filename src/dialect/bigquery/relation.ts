@@ -238,7 +238,7 @@ export function writeSteps(json: string, steps: readonly Step[]): string {
   const names = (end < 0 ? steps : steps.slice(0, end)).map((name) => writeValue(String(name)));
   const sql = names.length === 0 ? json : `JSONExtractRaw(${[json, ...names].join(', ')})`;
   if (end < 0) return sql;
-  // Of an object the engine would take a member by its place.
+  // The engine would take the member of an object by its place.
   const member = `if(startsWith(${sql}, '['), JSONExtractRaw(${sql}, ${Number(steps[end]) + 1}), '')`;
   return writeSteps(member, steps.slice(end + 1));
 }

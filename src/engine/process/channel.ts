@@ -31,7 +31,7 @@ interface Done {
   readonly elapsedMs: number;
   /** Core time, see main.ts. */
   readonly coreMs: number;
-  /** Of a query's result. */
+  /** Rows in a query's result. */
   readonly rows: number;
 }
 

@@ -171,7 +171,7 @@ let lastMicros = 0;
 
 /**
  * Divides the core time of the process evenly among the requests that run, anew whenever one begins or ends: the
- * engine counts none of its own. Time in which none runs, such as that of merges, is nobody's.
+ * engine does not count it by request. Core time of merges, while no request runs, is given to nobody.
  */
 function divideCoreTime(): void {
   const { user, system } = process.cpuUsage();

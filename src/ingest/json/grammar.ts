@@ -208,7 +208,7 @@ interface Span {
 /** The members that are followed by one of the same name in their object. */
 export interface Duplicates {
   readonly spans: Span[];
-  /** Of the open objects, by depth: where each name was last, and the last member. */
+  /** For each open object, by depth: where each name was last, and the last member. */
   readonly objects: { readonly named: Map<string, Span>; last?: Span }[];
 }
 

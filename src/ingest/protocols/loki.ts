@@ -115,7 +115,7 @@ const share = (labels: Labels) => ({ labels, isPlain: areShort(labels), json: me
 
 const membersOf = (labels: Labels) => JSON.stringify(labels).slice(1, -1);
 
-/** Of equal names the last counts, which is that of the structured metadata. */
+/** If names are equal, the last counts, which is that of the structured metadata. */
 function toEvent({ time, line, metadata }: Entry, { labels, json, isPlain }: ReturnType<typeof share>) {
   const own = membersOf(metadata);
   const between = own !== '' && json !== '' ? ',' : '';

@@ -20,7 +20,7 @@ import {
 import { NAME_OF_PATH, selectPairs, writePairs, writePath } from './fields.ts';
 
 const AGAINST_PARAMETER = 'against';
-// Of each of the two sets.
+// Most events that are read of each of the two sets.
 const ROWS_MAX = 16_000;
 const ROWS_DEFAULT = 50;
 /** Fields that are compared: those that most events have. */

@@ -85,7 +85,7 @@ export function readAddress(search: string): { readonly address: ExploreAddress;
   const values = ENTRIES.map(([name, part]) => [name, read(name, part.none, part.read)]);
   const range = readRange(query) ?? LAST_HOUR;
   read('range', '', parseLast);
-  // One of both alone is no range.
+  // A range needs both: one alone is ignored.
   for (const name of ['from', 'until'])
     read(name, '', (given) => (range.kind === 'absolute' ? given : undefined));
   // ENTRIES has each other part once.

@@ -119,7 +119,7 @@ const OPERATORS = [
   ['<', 'less than'],
 ] as const;
 
-// Of these a range is more likely than one value.
+// A search for these is more likely to have a range than one value.
 const RANGED_TYPES: readonly unknown[] = ['integer', 'number', 'timestamp'];
 
 function suggestValues({ place, fields, values }: Offer): readonly Suggestion[] {

@@ -263,7 +263,7 @@ const DELAY_MS = 150;
 function useFieldValues(wanted: string | undefined) {
   const { valuesPath } = useExploring();
   const isWanted = wanted !== undefined && !UNIQUE.includes(wanted);
-  // Of all events in the range: the search that ran may be the one that is being changed.
+  // Values of all events in the range: the search that ran may be the one that is being changed.
   const path = isWanted ? valuesPath(wanted, '') : undefined;
   const { rows = NONE, error, isReading } = useAnalysis(path, toFieldValue, DELAY_MS);
   if (!isWanted) return { values: NONE };

@@ -9,7 +9,7 @@ export interface Search extends Slice {
   readonly q: string;
   readonly source: readonly string[];
   readonly project: string;
-  /** The present: there are no later events yet. */
+  /** The present, beyond which nothing is counted. */
   readonly nowMs: number;
   /** Width of a time bucket. Buckets begin at multiples of it in a zone with this offset. */
   readonly widthMs: number;

@@ -21,7 +21,7 @@ const COLUMNS: TableColumns<KeyEntry> = {
     </>
   ),
   Key: ({ key_id: id }) => id !== '' && <KeyName id={id} />,
-  // Of a rejection `unknown from 192.0.2.1, 192.0.2.7` is `unknown key, from 192.0.2.1, 192.0.2.7`.
+  // The detail of a rejection, `unknown from 192.0.2.1`, is shown as `unknown key, from 192.0.2.1`.
   Detail: styled('trail-detail', ({ action, detail }) => {
     if (action !== 'refused') return detail;
     const [reason = '', ...addresses] = detail.split(' from ');

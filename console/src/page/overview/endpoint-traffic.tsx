@@ -33,7 +33,7 @@ const NO_ENDPOINTS =
   'Put endpoint.yaml and query.sql into a folder of TAILRACE_ENDPOINTS_DIR and run tailrace reload.';
 
 interface Described extends Pick<EndpointView, 'description' | 'caching_seconds'> {
-  /** Of a line that is not an endpoint. */
+  /** The address of a line that is not an endpoint. */
   readonly href?: string;
   readonly name: string;
 }

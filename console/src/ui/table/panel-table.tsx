@@ -13,7 +13,7 @@ interface Styled<Row> {
   readonly cell: Cell<Row>;
 }
 
-/** The cells of a row by the headings of their columns; an empty one: there is no heading. */
+/** The cells of a row, by the headings of their columns; a column may have an empty heading. */
 export type TableColumns<Row> = Readonly<Record<string, Cell<Row> | Styled<Row>>>;
 
 export function styled<Row>(className: string, cell: Cell<Row>): Styled<Row> {

@@ -11,7 +11,7 @@ export function useLines(search: Search, at: string) {
   const isOld = read.search !== search;
   // A refresh that fails loses no lines.
   const isKept = state.kind === 'failed' && !isRejected(state) && hasSameEvents(read.search, search);
-  // Of a search that was stopped before its first answer there are no lines.
+  // A search that was stopped before its first answer has no lines.
   const shown = isOld && state.kind !== 'running' && !isKept ? empty : read;
   return {
     ...shown,
