@@ -58,12 +58,10 @@ test('a deletion deletes a project from every source, and no other project', asy
   });
   expect([await countStored('gone'), await countStored('gone', FUNCTIONS)]).toEqual([0, 0]);
   expect(await countStored('kept')).toBe(50);
-  const log = await get(url, '/api/keys/log?limit=1');
-  expect(log.body.result[0]).toMatchObject({
-    action: 'deleted',
-    actor: 'private',
-    detail: '57 events of project "gone" in all sources',
-  });
+  const log = await get(url, '/api/keys/log?limit=1000'); // rejections of other tests are added once a minute
+  const detail = '57 events of project "gone" in all sources';
+  const entry = expect.objectContaining({ action: 'deleted', actor: 'private', detail });
+  expect(log.body.result).toContainEqual(entry);
 });
 
 test('a deletion holds to a source and to the time before an instant, which itself stays', async () => {

@@ -22,7 +22,7 @@ test('tailrace delete asks, then deletes only what was named', async () => {
   expect([await idsOf(core, 'gone'), (await idsOf(core, 'kept')).length]).toEqual([[], 20]);
   const again = await run('--yes');
   expect([again.code, again.stdout]).toEqual([0, 'No events match; nothing was deleted.\n']);
-  const { body } = await get(url, '/api/keys/log?limit=1');
+  const { body } = await get(url, '/api/keys/log');
   const detail = `30 events of project "gone" in ${EDGE}`;
-  expect(body.result).toMatchObject([{ action: 'deleted', detail }]);
+  expect(body.result).toContainEqual(expect.objectContaining({ action: 'deleted', detail }));
 });
